@@ -1,0 +1,136 @@
+"""The one record that flows through everything: a dialogue, what was said in it, and what was made of it.
+
+A probe row, an SFT conversation and an RL episode are this record at different lengths. Each stage takes a `Dialogue`
+and returns another with one thing added. This file knows no model, no data set and no judge, and imports the standard
+library alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+State = Literal["ok", "truncated", "gen_error", "judge_error", "skipped"]
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant")
+STATES: tuple[State, ...] = ("ok", "truncated", "gen_error", "judge_error", "skipped")
+STATE_OF_STAGE: dict[str, State] = {"load": "skipped", "generate": "gen_error", "judge": "judge_error"}
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn. `by` is "data" or the id of the model that wrote it; `finish` and `tokens` are known for generated turns only."""
+
+    role: Role
+    text: str
+    by: str = "data"
+    finish: Literal["stop", "length"] | None = None
+    """"stop": the model closed the turn itself. "length": it was cut off at the token limit."""
+    tokens: int | None = None
+    """Generated tokens, the closing one included."""
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise ValueError(f"role {self.role!r} is not one of {', '.join(ROLES)}")
+        if not isinstance(self.text, str):
+            raise ValueError(f"text of a {self.role} message is {type(self.text).__name__}, not a string")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One judge's decision on the last user turn: a primary label and, asked for separately, the binary."""
+
+    label: str
+    genuine: bool
+    judge: str
+    """Dated id of the judge, with its version."""
+    reply: str = ""
+    """The judge's raw reply, empty for a judge that computes."""
+    prompt_sha: str | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    """US dollars."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a stage has no result for this dialogue. A failure is counted and shown; it is never a score."""
+
+    stage: Literal["load", "generate", "judge"]
+    kind: str
+    """Short and countable, such as "context_too_long"."""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A conversation with its task, its reference answer and everything measured on it so far."""
+
+    task: str
+    messages: tuple[Message, ...]
+    reference: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the task that its grader needs; JSON values only."""
+    correct: bool | None = None
+    """Whether the assistant's answer is right. None: not graded, or not gradable."""
+    judgement: Judgement | None = None
+    failure: Failure | None = None
+    id: str = ""
+    """Hash of task, messages, reference and meta as they were loaded; generated turns do not change it."""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            loaded = [self.task, [asdict(m) for m in self.messages], self.reference, dict(self.meta)]
+            object.__setattr__(self, "id", content_hash(loaded))
+
+    @property
+    def state(self) -> State:
+        """The one state of a finished row. A `truncated` row has a judged user turn that was cut off at its token limit."""
+        if self.failure is not None:
+            return STATE_OF_STAGE[self.failure.stage]
+        if self.messages and self.messages[-1].finish == "length":
+            return "truncated"
+        return "ok"
+
+    def says(self, message: Message) -> Dialogue:
+        """This dialogue with one more turn."""
+        return replace(self, messages=(*self.messages, message))
+
+    def last(self, role: Role) -> Message | None:
+        """The latest turn of `role`, or None."""
+        return next((m for m in reversed(self.messages) if m.role == role), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; `from_json` restores an equal dialogue."""
+        return {**asdict(self), "meta": dict(self.meta), "state": self.state}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Dialogue:
+        """Restore `to_json`.
+
+        Raises:
+            ValueError, TypeError, KeyError: a field is missing, unknown or of the wrong kind.
+        """
+        fields = {key: value for key, value in row.items() if key != "state"}
+        fields["messages"] = tuple(Message(**message) for message in fields["messages"])
+        fields["judgement"] = Judgement(**fields["judgement"]) if fields.get("judgement") else None
+        fields["failure"] = Failure(**fields["failure"]) if fields.get("failure") else None
+        return cls(**fields)
+
+
+def content_hash(value: Any) -> str:
+    """The first 16 hex digits of SHA-256 over canonical JSON: equal for equal values, whatever the key order."""
+    canonical = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def count_states(dialogues: Iterable[Dialogue]) -> dict[State, int]:
+    """How many dialogues are in each of the five states; the counts add up to the number of dialogues."""
+    counts = dict.fromkeys(STATES, 0)
+    for dialogue in dialogues:
+        counts[dialogue.state] += 1
+    return counts

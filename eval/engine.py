@@ -1,0 +1,61 @@
+"""What an engine is: token ids in, token ids and a finish reason out. It knows no roles and no text.
+
+Implementations live in `eval/engines/`, one file each, as a class `Engine` with the members of the protocol below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import Field
+
+from eval.config import Config
+from eval.dialogue import Failure
+
+
+class Sampling(Config):
+    """Every sampling field, always set explicitly: a model's own `generation_config.json` is never applied."""
+
+    temperature: float = Field(0.0, ge=0.0, description="0 is greedy decoding")
+    top_p: float = Field(1.0, gt=0.0, le=1.0, description="nucleus probability mass; 1 keeps every token")
+    top_k: int = Field(0, ge=0, description="keep the k likeliest tokens; 0 keeps every token")
+    max_tokens: int = Field(96, ge=1, description="limit of generated tokens, the closing one included")
+    seed: int = Field(0, ge=0, description="mixed with each row's id, so that a row's sample depends on no other row")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt: an identifier of the caller's, the token ids, and the seed of this row's own random stream."""
+
+    key: str
+    ids: Sequence[int]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Generated ids, the stop token included when `finish` is "stop"."""
+
+    ids: tuple[int, ...]
+    finish: Literal["stop", "length"]
+
+
+class Engine(Protocol):
+    """Token ids in, completions out."""
+
+    model_id: str
+    """Name and digest of the weights: what a row says it was generated `by`, and what cached rows are keyed with."""
+    max_context: int
+    """Tokens of prompt and completion together that the model can hold."""
+
+    def generate(
+        self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
+    ) -> Iterator[tuple[str, Completion | Failure]]:
+        """Complete every prompt; yield (key, result) as each finishes, in any order.
+
+        A prompt that leaves no room for `sampling.max_tokens` within `max_context` yields `Failure("generate",
+        "context_too_long")`, an empty one `Failure("generate", "empty_prompt")`.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Chat families, one file each: `class Format(ChatFormat)` owns every special token of its family."""

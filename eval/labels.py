@@ -1,0 +1,1 @@
+"""The labels a judge may give to a user turn (guide: docs/labels.md)."""

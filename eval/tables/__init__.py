@@ -1,0 +1,1 @@
+"""The tables of the paper, one file each: rows in, table out."""
