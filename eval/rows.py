@@ -1,0 +1,126 @@
+"""An append-only JSONL store of dialogues, keyed by content hash, that survives being killed at any moment.
+
+One line is one row: `{"key": ..., <fields of the dialogue>}`. A key may occur more than once and its last row counts, so
+a retry after a failure is just another append. Only the key and the place of each row are held in memory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from eval.dialogue import Dialogue
+
+
+class RowStore:
+    """The rows of one file: `missing` says what is to do, `append` writes a whole row at once, `get` reads one back."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file, drop a torn last line, and index the rest.
+
+        Raises:
+            ValueError: a line other than a torn last one is no row; the message names file and line.
+            BlockingIOError: another process writes to this file.
+        """
+        self.path = path
+        self._offset: dict[str, int] = {}
+        self._failed: set[str] = set()
+        self._writer = path.open("ab", buffering=0)
+        try:
+            fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._writer.truncate(self._index())
+        except BaseException:
+            self._writer.close()
+            raise
+        self._reader = path.open("rb")
+
+    def __enter__(self) -> RowStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        os.fsync(self._writer.fileno())
+        self._writer.close()
+        self._reader.close()
+
+    def __len__(self) -> int:
+        return len(self._offset)
+
+    def missing(self, key: str) -> bool:
+        """Whether `key` has no row, or only a failed one, which may be tried again."""
+        return key not in self._offset or key in self._failed
+
+    def append(self, key: str, dialogue: Dialogue) -> None:
+        """Write one row; once this returns, killing the process does not lose it."""
+        offset = self._writer.seek(0, os.SEEK_END)
+        rest = memoryview(_encode(key, dialogue))
+        while rest:
+            rest = rest[self._writer.write(rest) :]
+        self._note(key, offset, failed=dialogue.failure is not None)
+
+    def get(self, key: str) -> Dialogue:
+        """The last row written for `key`; `KeyError` if there is none."""
+        self._reader.seek(self._offset[key])
+        return _dialogue(json.loads(self._reader.readline()))
+
+    def _note(self, key: str, offset: int, *, failed: bool) -> None:
+        self._offset[key] = offset
+        (self._failed.add if failed else self._failed.discard)(key)
+
+    def _index(self) -> int:
+        end = 0
+        for row, offset, end in _scan(self.path):
+            self._note(row["key"], offset, failed=row.get("failure") is not None)
+        return end
+
+
+def read_rows(path: Path) -> Iterator[Dialogue]:
+    """The rows of a store, one at a time in the order of the file, without those that a later row of their key replaces.
+
+    Raises:
+        ValueError: a line other than a torn last one is no row; the message names file and line.
+    """
+    last = {row["key"]: offset for row, offset, _ in _scan(path)}
+    for row, offset, _ in _scan(path):
+        if last[row["key"]] == offset:
+            yield _dialogue(row)
+
+
+def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Each whole line as (row, offset of its first byte, offset after its last)."""
+    offset = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            yield _parse(line, path, number), offset, offset + len(line)
+            offset += len(line)
+
+
+def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        _dialogue(row)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"{path} line {number} is no row: {type(error).__name__}: {error}"
+        raise ValueError(f"{problem}. Delete this line to have its row made again") from error
+    return row
+
+
+def _dialogue(row: dict[str, Any]) -> Dialogue:
+    fields = dict(row)
+    if not isinstance(fields.pop("key"), str):
+        raise TypeError("the key is not a string")
+    return Dialogue.from_json(fields)
+
+
+def _encode(key: str, dialogue: Dialogue) -> bytes:
+    row = {"key": key, **dialogue.to_json()}
+    try:
+        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:  # a lone surrogate: JSON can escape it, UTF-8 cannot hold it
+        return (json.dumps(row) + "\n").encode()
