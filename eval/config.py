@@ -1,7 +1,7 @@
-"""Strict configuration: one YAML per run, any field on the command line, an unknown key is an error that lists the known ones.
+"""Strict configuration: one YAML per run, any field on the command line; an unknown key is an error listing the known.
 
-`load` turns `--config FILE --some.field VALUE` into a frozen pydantic model. A field that names a plugin is open: what it
-may hold is the signature of the plugin's own function, which `options_for` checks.
+`load` turns `--config FILE --some.field VALUE` into a frozen pydantic model. A field that names a plugin is open: what
+it may hold is the signature of the plugin's own function, which `options_for` checks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -24,9 +24,23 @@ class ConfigError(ValueError):
 
 
 class Config(BaseModel):
-    """Base of every run's configuration: frozen, and closed to unknown keys."""
+    """Base of every run's configuration: frozen, closed to unknown keys, and nested defaults may be set in part."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_nested_defaults(cls, values: Any) -> Any:
+        """`answers: {temperature: 1}` keeps the other fields of the default of `answers`."""
+        if not isinstance(values, dict):
+            return values
+        defaults = {name: field.default for name, field in cls.model_fields.items()}
+        return {
+            name: {**default.model_dump(), **value}
+            if isinstance(value, dict) and isinstance(default := defaults.get(name), BaseModel)
+            else value
+            for name, value in values.items()
+        }
 
 
 class Plugin(BaseModel):
@@ -103,7 +117,10 @@ def options_for(
 
 def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog, description=about, allow_abbrev=False, formatter_class=lambda prog: argparse.HelpFormatter(prog, width=120)
+        prog,
+        description=about,
+        allow_abbrev=False,
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=120),
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="YAML holding any of the fields below")
     parser.add_argument("--print-config", action="store_true", help="print the resolved configuration and stop")
@@ -190,7 +207,8 @@ def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:
         return f"{'.'.join(path)} is not set, and has no default"
     place = ".".join(path)
     if problem["type"] == "value_error":
-        return f"{place}: {problem['ctx']['error']}" if place else str(problem["ctx"]["error"])
+        raised = problem["ctx"]["error"]
+        return f"{place}: {raised}" if place and not isinstance(raised, ConfigError) else str(raised)
     return f"{place} = {problem['input']!r}: {problem['msg']}"
 
 

@@ -1,7 +1,7 @@
 """An append-only JSONL store of dialogues, keyed by content hash, that survives being killed at any moment.
 
-One line is one row: `{"key": ..., <fields of the dialogue>}`. A key may occur more than once and its last row counts, so
-a retry after a failure is just another append. Only the key and the place of each row are held in memory.
+One line is one row: `{"key": ..., <fields of the dialogue>}`. A key may occur more than once and its last row counts,
+so a retry after a failure is just another append. Only the key and the place of each row are held in memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from eval.dialogue import Dialogue
@@ -42,7 +41,7 @@ class RowStore:
     def __enter__(self) -> RowStore:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         os.fsync(self._writer.fileno())
         self._writer.close()
         self._reader.close()
@@ -73,13 +72,14 @@ class RowStore:
 
     def _index(self) -> int:
         end = 0
-        for row, offset, end in _scan(self.path):
-            self._note(row["key"], offset, failed=row.get("failure") is not None)
+        for row, start, stop in _scan(self.path):
+            self._note(row["key"], start, failed=row.get("failure") is not None)
+            end = stop
         return end
 
 
 def read_rows(path: Path) -> Iterator[Dialogue]:
-    """The rows of a store, one at a time in the order of the file, without those that a later row of their key replaces.
+    """The rows of a store, one at a time in the order of the file, without those that a later row of the key replaces.
 
     Raises:
         ValueError: a line other than a torn last one is no row; the message names file and line.

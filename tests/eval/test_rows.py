@@ -70,7 +70,8 @@ def test_a_failed_row_may_be_tried_again_and_the_last_row_counts(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "line", ["not json", "[]", "{}", '{"key": 1}', '{"key": "a"}', json.dumps({"key": "a", "task": "t", "messages": [{}]})]
+    "line",
+    ["not json", "[]", "{}", '{"key": 1}', '{"key": "a"}', json.dumps({"key": "a", "task": "t", "messages": [{}]})],
 )
 def test_a_line_that_is_no_row_is_an_error_with_its_place(tmp_path: Path, line: str) -> None:
     path = tmp_path / "rows.jsonl"

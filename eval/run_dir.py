@@ -1,0 +1,159 @@
+"""The folder of one run: configuration and manifest first, rows as they finish, the summary last.
+
+One folder holds one protocol (model, format, history, sampling, judge): its rows may be added up. `summary.json` exists
+only while the run is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from eval import manifest
+from eval.config import Config, ConfigError, dump
+
+
+class RunDir:
+    """Context manager that owns `path` while a run works in it, whatever way the run ends."""
+
+    def __init__(self, path: Path, config: Config, protocol: dict[str, Any]) -> None:
+        """Claim the folder and write `config.yaml` and `manifest.json`.
+
+        Args:
+            protocol: what rows must share to be added up; a folder made with another one is refused.
+
+        Raises:
+            ConfigError: the folder is in use, can't be written, or holds rows of another protocol.
+        """
+        self.path = path
+        self.measured: dict[str, Any] = {}
+        """Figures of this session for the manifest, such as tokens by role."""
+        self._started = time.monotonic()
+        self._lock = _claim(path)
+        try:
+            self._manifest = self._renewed_manifest(protocol, config)
+        except BaseException:
+            self._lock.close()
+            raise
+        (path / "summary.json").unlink(missing_ok=True)
+        write_atomically(path / "config.yaml", dump(config))
+        self._write_manifest()
+        self._log = _log_to(path / "log.txt")
+
+    def __enter__(self) -> RunDir:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.record_session()
+        logging.getLogger("eval").removeHandler(self._log)
+        self._log.close()
+        self._lock.close()
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Record the wall time of a stage, even of one that is broken off, in `measured`."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.measured.setdefault("seconds", {})[stage] = round(time.monotonic() - started, 3)
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Write `summary.json`, after everything else: whoever finds it finds a complete run."""
+        self.record_session()
+        write_atomically(self.path / "summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+
+    def record_session(self) -> None:
+        """Write wall time and figures of this session into the manifest."""
+        session = self._manifest["sessions"][-1]
+        session["wall_s"] = round(time.monotonic() - self._started, 2)
+        session |= {"hardware": manifest.hardware(), **self.measured}
+        self._write_manifest()
+
+    def _renewed_manifest(self, protocol: dict[str, Any], config: Config) -> dict[str, Any]:
+        before = _read_manifest(self.path / "manifest.json")
+        if before is not None:
+            _refuse_other_protocol(self.path, before["protocol"], protocol)
+        code = manifest.git_state(Path(__file__).parent)
+        diff = code.pop("diff")
+        if diff:
+            write_atomically(self.path / "code.diff", diff)
+        session = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "command": sys.argv, "git": code}
+        return {
+            "protocol": protocol,
+            "config": config.model_dump(mode="json"),
+            "git": code,
+            "packages": manifest.packages(),
+            "python": sys.version.split()[0],
+            "environment": manifest.environment(os.environ),
+            "sessions": [*(before["sessions"] if before else []), session],
+        }
+
+    def _write_manifest(self) -> None:
+        write_atomically(self.path / "manifest.json", json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Put `text` at `path` whole or not at all, even if the machine stops meanwhile."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def _claim(path: Path) -> Any:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / ".lock").open("w")
+    except OSError as error:
+        raise ConfigError(f"run_dir {path} can't be written: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.close()
+        raise ConfigError(f"another process works in {path}; wait for it or choose another --run-dir") from error
+    return lock
+
+
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(before["protocol"], dict) or not isinstance(before["sessions"], list):
+            raise TypeError("protocol or sessions are of the wrong kind")
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is no manifest ({error}); choose another --run-dir") from error
+    return before
+
+
+def _refuse_other_protocol(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    now = json.loads(json.dumps(now))
+    changed = [
+        f"  {name}: {before.get(name)!r} there, {now.get(name)!r} now"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    ]
+    if changed:
+        lines = "\n".join(changed)
+        raise ConfigError(f"{path} holds rows of another protocol; choose another --run-dir:\n{lines}")
+
+
+def _log_to(path: Path) -> logging.Handler:
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("eval")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    return handler

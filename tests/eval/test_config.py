@@ -1,0 +1,166 @@
+"""Configuration: YAML and command line into one frozen model, with errors that say what is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import Field, ValidationError, model_validator
+
+from eval.config import Config, ConfigError, Plugin, dump, load, options_for, validate
+
+
+class Inner(Config):
+    temperature: float = Field(0.0, ge=0, description="how random")
+    seed: int = Field(3, description="which stream")
+
+
+class Outer(Config):
+    name: str = Field(description="what it is called")
+    run_dir: Path = Field(Path("runs/x"), description="where 100 % of it goes")
+    limit: int | None = Field(7, description="rows")
+    mode: Literal["fast", "slow"] = Field("fast", description="how")
+    sampling: Inner = Field(Inner(seed=9), description="nested")
+    engine: Plugin = Field(Plugin(name="toy"), description="open")
+    tasks: dict[str, dict[str, Any] | None] = Field(default={}, description="open")
+
+    @model_validator(mode="after")
+    def _no_contradiction(self) -> Outer:
+        if self.mode == "slow" and self.limit is None:
+            raise ValueError("mode slow needs a limit")
+        return self
+
+
+def parse(*argv: str) -> Outer:
+    return load(Outer, list(argv), prog="toy", about="A toy.")
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: a\nlimit: 1\nsampling: {temperature: 0.5}\ntasks: {gsm8k: {limit: 5, split: train}, pocket: {}}\n"
+    )
+    argv = (
+        "--run-dir runs/y --sampling.temperature 0.7 --tasks.gsm8k.limit 50 --tasks.pocket null --engine.batch-tokens=9"
+    )
+    config = parse("--config", str(path), *argv.split())
+    assert config.run_dir == Path("runs/y")
+    assert config.limit == 1
+    assert config.sampling == Inner(temperature=0.7, seed=9)  # seed: the default of the field, not of its class
+    assert config.tasks == {"gsm8k": {"limit": "50", "split": "train"}, "pocket": None}
+    assert config.engine.name == "toy"
+    assert config.engine.options == {"batch_tokens": "9"}
+
+
+@pytest.mark.parametrize("spelling", ["--run-dir=runs/y", "--run_dir=runs/y", "--run-dir runs/y"])
+def test_hyphen_and_underscore_are_one(spelling: str) -> None:
+    assert parse("--name=a", *spelling.split()).run_dir == Path("runs/y")
+
+
+def test_null_unsets() -> None:
+    assert parse("--name", "a", "--limit", "null").limit is None
+
+
+def test_a_value_may_hold_what_an_option_holds() -> None:
+    assert parse("--name", "a_b=c-d").name == "a_b=c-d"
+    assert parse("--name=--odd").name == "--odd"
+
+
+def test_the_resolved_configuration_loads_back_equal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--name", "é", "--limit", "null", "--tasks.a.limit", "3"]
+    with pytest.raises(SystemExit) as stopped:
+        parse(*argv, "--print-config")
+    assert stopped.value.code == 0
+    path = tmp_path / "c.yaml"
+    path.write_text(capsys.readouterr().out)
+    assert parse("--config", str(path)) == parse(*argv)
+    assert dump(parse("--config", str(path))) == path.read_text()
+
+
+def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse("--help")
+    text = capsys.readouterr().out
+    for word in (
+        "--run-dir",
+        "--sampling.temperature",
+        "how random (default: 0.0)",
+        "100 %",
+        "--engine.name",
+        "--print-config",
+    ):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("--name a --nmae b", "unknown key 'nmae' in the configuration; known are name, .* Did you mean name"),
+        ("--name a --sampling.temprature 1", "unknown key 'temprature' in sampling; known are temperature, seed"),
+        ("--name a --sampling.temperature hot", "sampling.temperature = 'hot'"),
+        ("--name a --sampling.temperature -1", "sampling.temperature = '-1'"),
+        ("--name a --mode medium", "mode = 'medium'.*'fast' or 'slow'"),
+        ("--name a --mode slow --limit null", "mode slow needs a limit"),
+        ("--limit 3", "name is not set"),
+        ("--name a stray", "'stray' stands alone"),
+        ("--name a --tasks.gsm8k.limit", "needs a value"),
+        ("--name a --name.first b", "name is 'a', it has no fields"),
+        ("--config nowhere.yaml", "no configuration nowhere.yaml"),
+    ],
+)
+def test_errors_say_what_and_where(argv: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse(*argv.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "is no YAML"),
+        ("- a\n- b\n", "holds a list"),
+        ("name: a\nnmae: b\n", "unknown key"),
+        ("name: {a: 1}", "name = "),
+    ],
+)
+def test_a_bad_file_is_a_named_error(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        parse("--config", str(path))
+
+
+def test_every_problem_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as error:
+        validate(Outer, {"nmae": 1, "limit": "x", "mode": "y"})
+    assert len(str(error.value).splitlines()) == 4
+
+
+def test_a_configuration_is_frozen() -> None:
+    with pytest.raises(ValidationError):
+        parse("--name", "a").limit = 3
+
+
+def toy_load(
+    limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None, split: Literal["a", "b"] = "a"
+) -> None:
+    """A signature for `options_for`."""
+
+
+def test_options_are_checked_and_converted_by_the_signature() -> None:
+    given = {"limit": "50", "split": "b"}
+    assert options_for(toy_load, given, "tasks.toy", ours=["seed", "data_dir"]) == {"limit": 50, "split": "b"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"limt": 5}, "unknown key 'limt' in tasks.toy; known are limit, split. Did you mean limit"),
+        ({"seed": 5}, "unknown key 'seed'"),
+        ({"limit": "many"}, "tasks.toy.limit = 'many'"),
+        ({"split": "c"}, "tasks.toy.split = 'c'.*'a' or 'b'"),
+    ],
+)
+def test_options_that_no_signature_takes_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        options_for(toy_load, given, "tasks.toy", ours=["seed", "data_dir"])

@@ -1,0 +1,107 @@
+"""A run folder holds one protocol, tells what made it, and has a summary only when it is complete."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import Field
+
+from eval.config import Config, ConfigError
+from eval.run_dir import RunDir, write_atomically
+
+
+class Toy(Config):
+    run_dir: Path = Field(description="folder")
+    limit: int = Field(3, description="rows")
+
+
+PROTOCOL = {"model": "m@1", "sampling": {"temperature": 0.0}}
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def test_configuration_and_manifest_come_before_the_work(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "x"
+    with RunDir(folder, Toy(run_dir=folder), PROTOCOL):
+        assert yaml.safe_load((folder / "config.yaml").read_text()) == {"run_dir": str(folder), "limit": 3}
+        manifest = read(folder / "manifest.json")
+        assert manifest["protocol"] == PROTOCOL
+        assert manifest["packages"]["pydantic"]
+        assert len(manifest["sessions"]) == 1
+        assert not (folder / "summary.json").exists()
+
+
+def test_every_session_is_recorded_also_one_that_is_broken_off(tmp_path: Path) -> None:
+    opened = RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+    with pytest.raises(KeyboardInterrupt), opened as run, run.timed("work"):
+        run.measured["tokens"] = {"user": 5}
+        raise KeyboardInterrupt
+    with RunDir(tmp_path, Toy(run_dir=tmp_path, limit=9), PROTOCOL) as run:
+        run.finish({"n": 1})
+    first, second = read(tmp_path / "manifest.json")["sessions"]
+    assert first["tokens"] == {"user": 5}
+    assert first["seconds"]["work"] >= 0
+    assert first["wall_s"] >= 0 and second["wall_s"] >= 0
+    assert second["hardware"]["cores"] >= 1
+    assert read(tmp_path / "manifest.json")["config"]["limit"] == 9
+
+
+def test_a_summary_is_there_only_while_the_run_is_complete(tmp_path: Path) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL) as run:
+        run.finish({"n": 1})
+    assert read(tmp_path / "summary.json") == {"n": 1}
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+        assert not (tmp_path / "summary.json").exists()
+
+
+def test_another_protocol_is_refused_with_its_differences(tmp_path: Path) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+        pass
+    other = {"model": "m@1", "sampling": {"temperature": 0.7}}
+    with pytest.raises(
+        ConfigError, match=r"(?s)another protocol.*--run-dir.*sampling: .*0\.0.* there, .*0\.7.* now"
+    ) as error:
+        RunDir(tmp_path, Toy(run_dir=tmp_path), other)
+    assert "model" not in str(error.value)
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+        pass
+
+
+def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
+    busy = pytest.raises(ConfigError, match="another process works in")
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL), busy:
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"protocol": 3, "sessions": []}'])
+def test_a_damaged_manifest_is_a_named_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ConfigError, match=r"manifest\.json is no manifest"):
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+
+
+def test_a_folder_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="can't be written"):
+        RunDir(tmp_path / "file" / "run", Toy(run_dir=tmp_path), PROTOCOL)
+
+
+def test_libraries_log_into_the_folder(tmp_path: Path) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+        logging.getLogger("eval.anything").warning("halved the batch")
+    logging.getLogger("eval.anything").warning("after the run")
+    assert "halved the batch" in (tmp_path / "log.txt").read_text()
+    assert "after the run" not in (tmp_path / "log.txt").read_text()
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.md", "one")
+    write_atomically(tmp_path / "a.md", "two é")
+    assert (tmp_path / "a.md").read_text(encoding="utf-8") == "two é"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
