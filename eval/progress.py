@@ -1,0 +1,102 @@
+"""How far a long stage is: a live bar in a terminal, a plain line every few seconds in a log, or nothing.
+
+A stage takes a `Progress` and calls what it yields once per finished row. It displays and returns nothing, so a stage
+computes the same under any of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from typing import IO, TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Task
+
+Advance = Callable[[], None]
+"""Call it once for each row that is done."""
+
+
+class Progress(Protocol):
+    """Opens the display of one stage: its title, how many rows it has, and how many were done by an earlier run."""
+
+    def __call__(self, title: str, total: int, done: int = 0) -> AbstractContextManager[Advance]: ...
+
+
+@contextmanager
+def silent(title: str, total: int, done: int = 0) -> Iterator[Advance]:
+    """Display nothing."""
+    yield lambda: None
+
+
+@contextmanager
+def shown(title: str, total: int, done: int = 0, console: Console | None = None) -> Iterator[Advance]:
+    """Display on standard error: a bar in a terminal; in a pipe, a file or a batch job plain lines, no control codes.
+
+    Rate and remaining time leave out the `done` rows, which this run did not make.
+    """
+    from rich.console import Console
+
+    # An environment variable such as FORCE_COLOR must not put control codes into a log file.
+    console = console or Console(stderr=True, force_terminal=None if sys.stderr.isatty() else False)
+    terminal = console.is_terminal and not console.is_dumb_terminal
+    display = bar(title, total, done, console) if terminal else lines(title, total, done, console.file)
+    with display as advance:
+        yield advance
+
+
+@contextmanager
+def bar(title: str, total: int, done: int, console: Console) -> Iterator[Advance]:
+    """A live bar with rows done, rows per second and the time that is left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Live
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        """Rows per second over the last moments."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.1f} rows/s")
+
+    text = TextColumn("{task.description}", markup=False)
+    with Live(text, BarColumn(), MofNCompleteColumn(), Speed(), TimeRemainingColumn(), console=console) as live:
+        stage = live.add_task(title, total=total, completed=done)
+        yield lambda: live.advance(stage)
+
+
+@contextmanager
+def lines(
+    title: str,
+    total: int,
+    done: int,
+    file: IO[str],
+    every: float = 5.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Advance]:
+    """A plain line at the start, at most one in `every` seconds as rows finish, and one at the end or on an error."""
+    start = said = clock()
+    finished = 0
+
+    def say() -> None:
+        seconds = clock() - start
+        rate = finished / seconds if seconds > 0 else 0.0
+        left = total - done - finished
+        speed = f", {rate:.1f} rows/s, {timedelta(seconds=round(left / rate))} left" if rate else ""
+        print(f"{title}: {done + finished}/{total} rows{speed}", file=file, flush=True)
+
+    def advance() -> None:
+        nonlocal finished, said
+        finished += 1
+        if clock() - said >= every:
+            said = clock()
+            say()
+
+    say()
+    try:
+        yield advance
+    finally:
+        say()
