@@ -23,7 +23,7 @@ STATE_OF_STAGE: dict[str, State] = {"load": "skipped", "generate": "gen_error", 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn. `by` is "data" or the id of the model that wrote it; `finish` and `tokens` are known for generated turns only."""
+    """One turn. `by` is "data" or the id of the model that wrote it; only generated turns have `finish` and `tokens`."""
 
     role: Role
     text: str
@@ -89,7 +89,7 @@ class Dialogue:
 
     @property
     def state(self) -> State:
-        """The one state of a finished row. A `truncated` row has a judged user turn that was cut off at its token limit."""
+        """The one state of a finished row; `truncated`: judged, but the user turn was cut off at its token limit."""
         if self.failure is not None:
             return STATE_OF_STAGE[self.failure.stage]
         if self.messages and self.messages[-1].finish == "length":

@@ -1,4 +1,4 @@
-"""A name in a config is a module in a folder: `task: gsm8k` means `eval/tasks/gsm8k.py`. The file's name is its registration."""
+"""A name in a config is a module in a folder: `gsm8k` means `eval/tasks/gsm8k.py`. The file is its registration."""
 
 from __future__ import annotations
 

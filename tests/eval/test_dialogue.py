@@ -69,7 +69,7 @@ def test_a_dialogue_cannot_be_changed() -> None:
 
 @pytest.mark.parametrize(("role", "text"), [("developer", "x"), ("User", "x"), ("user", None), ("user", 3)])
 def test_a_message_has_a_known_role_and_a_string(role: str, text: object) -> None:
-    with pytest.raises(ValueError, match="role|text"):
+    with pytest.raises(ValueError, match=r"role|text"):
         Message(role, text)  # type: ignore[arg-type]
 
 

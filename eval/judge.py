@@ -1,0 +1,22 @@
+"""What a judge is: dialogues in, a judgement or a failure for each out. It knows no model under test.
+
+Implementations live in `eval/judges/`, one file each, as a class `Judge` with the members of the protocol below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from eval.dialogue import Dialogue, Failure, Judgement
+
+
+class Judge(Protocol):
+    """Decides on the last user turn of each dialogue, given the turns before it."""
+
+    id: str
+    """Name and version: it stands with every number, because rates of different judges cannot be compared."""
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+        """Each dialogue with its `Judgement`, or a `Failure("judge", ...)`, as each is decided, in any order."""
+        ...

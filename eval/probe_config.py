@@ -1,0 +1,69 @@
+"""What one probe run is told: which weights, spoken to how, on which rows, judged by whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from eval import plugin
+from eval.config import Config, Plugin, options_for
+from eval.engine import Sampling
+
+
+class ProbeConfig(Config):
+    """Configuration of `python -m eval.probe`."""
+
+    model: str = Field(description="model folder, or Hub id")
+    revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
+    format: str = Field(description="chat family, a file of eval/formats/")
+    history: Literal["as_history", "as_last"] = Field(
+        "as_history",
+        description="rendering of the answer before a user turn: as a past turn, or as naive code leaves it",
+    )
+    engine: Plugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
+    answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns")
+    sampling: Sampling = Field(Sampling(max_tokens=96), description="sampling of user turns")
+    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    tasks: dict[str, dict[str, Any]] = Field(
+        description="files of eval/tasks/, each with the options of its `load`; null leaves a task out"
+    )
+    seed: int = Field(0, ge=0, description="chooses the rows where a task has a limit")
+    data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
+    run_dir: Path = Field(description="folder of results; an existing one of the same protocol is completed")
+
+    @field_validator("format")
+    @classmethod
+    def _format_exists(cls, name: str) -> str:
+        plugin.load("eval.formats", name)
+        return name
+
+    @field_validator("engine")
+    @classmethod
+    def _engine_takes_its_options(cls, engine: Plugin) -> Plugin:
+        constructor = plugin.load("eval.engines", engine.name).Engine.__init__
+        return Plugin(name=engine.name, **options_for(constructor, engine.options, "engine", ours=["folder"]))
+
+    @field_validator("judge")
+    @classmethod
+    def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
+        constructor = plugin.load("eval.judges", judge.name).Judge.__init__
+        return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _null_leaves_a_task_out(cls, tasks: Any) -> Any:
+        if not isinstance(tasks, dict):
+            return tasks
+        return {name: options for name, options in tasks.items() if options is not None}
+
+    @field_validator("tasks")
+    @classmethod
+    def _tasks_take_their_options(cls, tasks: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        if not tasks:
+            raise ValueError(f"no task is chosen; eval/tasks has {', '.join(plugin.names('eval.tasks'))}")
+        return {
+            name: options_for(plugin.load("eval.tasks", name).load, options, f"tasks.{name}", ours=["seed", "data_dir"])
+            for name, options in tasks.items()
+        }

@@ -1,0 +1,68 @@
+"""The same weights speak either role: `speak(dialogues, "assistant")` answers, `speak(dialogues, "user")` is the probe.
+
+Joins one chat format with one engine. It knows no task and no judge.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from eval.chat_format import ChatFormat
+from eval.dialogue import Dialogue, Failure, Message, content_hash
+from eval.engine import Completion, Engine, Prompt, Sampling
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Generates the next turn of a role; counts the tokens it reads and writes in `tokens`, by role."""
+
+    engine: Engine
+    chat_format: ChatFormat
+    model_id: str
+    """Name and digest of the weights, which every generated message carries as `by`."""
+    tokens: Counter[str] = field(default_factory=Counter)
+
+    def key(self, dialogue: Dialogue, role: Literal["user", "assistant"], sampling: Sampling) -> str:
+        """Hash of all that decides the turn: weights, format, template, history choice, sampling, row and text."""
+        voice = [self.model_id, self.chat_format.name, self.chat_format.template_sha, self.chat_format.history]
+        said = [[message.role, message.text] for message in dialogue.messages]
+        return content_hash([*voice, role, sampling.model_dump(), dialogue.id, said])
+
+    def speak(
+        self, dialogues: Iterable[Dialogue], role: Literal["user", "assistant"], sampling: Sampling
+    ) -> Iterator[tuple[str, Dialogue]]:
+        """Each dialogue with one more turn of `role`, or with the failure that prevented it, as (key, dialogue).
+
+        Streams: dialogues are taken as the engine has room for them and come back in the order in which they finish.
+        The random stream of a row is seeded by the row's id, the role and `sampling.seed` alone.
+        """
+        waiting: dict[str, Dialogue] = {}
+        refused: list[tuple[str, Dialogue]] = []
+
+        def prompts() -> Iterator[Prompt]:
+            for dialogue in dialogues:
+                key = self.key(dialogue, role, sampling)
+                try:
+                    ids = self.chat_format.open_turn(dialogue.messages, role)
+                except ValueError as error:
+                    refused.append((key, replace(dialogue, failure=Failure("generate", "template", str(error)))))
+                    continue
+                waiting[key] = dialogue
+                self.tokens["prompt"] += len(ids)
+                yield Prompt(key, ids, seed=int(content_hash([dialogue.id, role, sampling.seed]), 16))
+
+        for key, result in self.engine.generate(prompts(), sampling, self.chat_format.stop_ids(role)):
+            yield key, self._turn(waiting.pop(key), role, result)
+            while refused:
+                yield refused.pop()
+        yield from refused
+
+    def _turn(self, dialogue: Dialogue, role: Literal["user", "assistant"], result: Completion | Failure) -> Dialogue:
+        if isinstance(result, Failure):
+            return replace(dialogue, failure=result)
+        text, finish = self.chat_format.clean(result.ids, role)
+        self.tokens[role] += len(result.ids)
+        return dialogue.says(Message(role, text, by=self.model_id, finish=finish, tokens=len(result.ids)))

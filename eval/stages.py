@@ -1,0 +1,75 @@
+"""The stages of a probe: `Turns` adds one generated turn to each dialogue, `decide` adds the grade and the judgement.
+
+A stage works on what its store lacks, appends each result as it finishes, and streams: it holds no more dialogues than
+its engine or judge has in hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from eval.dialogue import Dialogue, Judgement
+from eval.engine import Sampling
+from eval.judge import Judge
+from eval.progress import Progress
+from eval.rows import RowStore
+from eval.speaker import Speaker
+
+
+@dataclass(frozen=True)
+class Turns:
+    """`dialogues` with one more turn of `role`: `generate` makes the turns that `store` lacks, iterating reads them.
+
+    A dialogue that failed before, or whose last turn is of this role already (the data has it), passes as it is.
+    """
+
+    dialogues: Iterable[Dialogue]
+    """Iterated more than once; another `Turns` will do."""
+    role: Literal["user", "assistant"]
+    speaker: Speaker
+    sampling: Sampling
+    store: RowStore
+
+    def __iter__(self) -> Iterator[Dialogue]:
+        for dialogue in self.dialogues:
+            yield self.store.get(self._key(dialogue)) if self._speaks_in(dialogue) else dialogue
+
+    def generate(self, progress: Progress) -> None:
+        """Generate and store every missing turn."""
+        total = sum(map(self._speaks_in, self.dialogues))
+        missing = sum(map(self._lacks, self.dialogues))
+        with progress(f"{self.role} turns", total, total - missing) as advance:
+            for key, dialogue in self.speaker.speak(filter(self._lacks, self.dialogues), self.role, self.sampling):
+                self.store.append(key, dialogue)
+                advance()
+
+    def _lacks(self, dialogue: Dialogue) -> bool:
+        return self._speaks_in(dialogue) and self.store.missing(self._key(dialogue))
+
+    def _speaks_in(self, dialogue: Dialogue) -> bool:
+        return dialogue.failure is None and dialogue.messages[-1].role != self.role
+
+    def _key(self, dialogue: Dialogue) -> str:
+        return self.speaker.key(dialogue, self.role, self.sampling)
+
+
+def decide(dialogues: Iterable[Dialogue], check: Callable[[Dialogue], bool | None], judge: Judge) -> Iterator[Dialogue]:
+    """Each dialogue as a finished row, in any order: graded, and judged unless an earlier stage failed."""
+    failed: list[Dialogue] = []
+
+    def judgeable() -> Iterator[Dialogue]:
+        for dialogue in dialogues:
+            graded = replace(dialogue, correct=check(dialogue))
+            if graded.failure is None:
+                yield graded
+            else:
+                failed.append(graded)
+
+    for dialogue, result in judge.judge(judgeable()):
+        if isinstance(result, Judgement):
+            yield replace(dialogue, judgement=result)
+        else:
+            yield replace(dialogue, failure=result)
+    yield from failed

@@ -1,0 +1,211 @@
+"""The stages, with a format and an engine that are a few lines: what is spoken, stored, retried, graded and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
+from eval.engine import Completion, Prompt, Sampling
+from eval.progress import silent
+from eval.rows import RowStore
+from eval.speaker import Speaker
+from eval.stages import Turns, decide
+
+
+class LetterFormat:
+    """Every character is a token; a turn opens with U: or A: and closes with a full stop."""
+
+    name, history, template_sha = "letters", "as_history", "abc"
+
+    def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:
+        if any("#" in message.text for message in messages):
+            raise ValueError("# cannot be rendered")
+        return [ord(char) for m in messages for char in f"{m.role[0]}:{m.text}."] + [ord(role[0]), ord(":")]
+
+    def stop_ids(self, role: str) -> frozenset[int]:
+        return frozenset({ord(".")})
+
+    def clean(self, ids: Sequence[int], role: str) -> tuple[str, str]:
+        text = "".join(map(chr, ids))
+        return (text[:-1], "stop") if text.endswith(".") else (text, "length")
+
+
+@dataclass
+class EchoEngine:
+    """Says how long the prompt is and which seed it got; backwards in blocks of three, and fails as it is told."""
+
+    fails: dict[int, Failure] = field(default_factory=dict)
+    """By how many prompts came before."""
+    seen: list[Prompt] = field(default_factory=list)
+    max_context: int = 10**6
+    model_id: str = "echo"
+
+    def generate(
+        self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
+    ) -> Iterator[tuple[str, Completion | Failure]]:
+        block = []
+        for prompt in prompts:
+            block.append((len(self.seen), prompt))
+            self.seen.append(prompt)
+            if len(block) == 3:
+                yield from self._speak(block, sampling)
+                block = []
+        yield from self._speak(block, sampling)
+
+    def _speak(self, block: list[tuple[int, Prompt]], sampling: Sampling) -> Iterator[tuple[str, Completion | Failure]]:
+        for number, prompt in reversed(block):
+            said = f"{len(prompt.ids)} {prompt.seed % 1000}."[: sampling.max_tokens]
+            finish = "stop" if said.endswith(".") else "length"
+            yield prompt.key, self.fails.get(number) or Completion(tuple(map(ord, said)), finish)  # type: ignore[arg-type]
+
+
+@dataclass
+class LengthJudge:
+    """Calls a turn genuine when its first number is even; cannot decide on texts that hold 7."""
+
+    id: str = "length-1"
+    seen: int = 0
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+        for dialogue in dialogues:
+            self.seen += 1
+            text = dialogue.messages[-1].text
+            even = int(text.split()[0]) % 2 == 0
+            yield dialogue, Failure("judge", "seven") if "7" in text else Judgement("other", even, self.id)
+
+
+def question(number: int, text: str = "why?") -> Dialogue:
+    return Dialogue("toy", (Message("user", text),), meta={"row": number})
+
+
+def held_out(number: int) -> Dialogue:
+    return question(number).says(Message("assistant", "because"))
+
+
+def speaker(engine: EchoEngine) -> Speaker:
+    return Speaker(engine, LetterFormat(), "echo@1")  # type: ignore[arg-type]
+
+
+LIMIT = Sampling(max_tokens=99)
+
+
+def test_the_role_is_an_argument_and_held_out_answers_stay(tmp_path: Path) -> None:
+    with RowStore(tmp_path / "turns.jsonl") as store:
+        voice = speaker(EchoEngine())
+        answered = Turns([question(1), held_out(2)], "assistant", voice, LIMIT, store)
+        answered.generate(silent)
+        spoken = Turns(answered, "user", voice, LIMIT, store)
+        spoken.generate(silent)
+        first, second = spoken
+    assert [(m.role, m.by) for m in first.messages] == [("user", "data"), ("assistant", "echo@1"), ("user", "echo@1")]
+    assert [(m.role, m.by) for m in second.messages] == [("user", "data"), ("assistant", "data"), ("user", "echo@1")]
+    assert second.messages[-1].text.startswith("19 ")
+    assert second.messages[-1].tokens == len(second.messages[-1].text) + 1
+    assert voice.tokens["user"] == sum(d.messages[-1].tokens or 0 for d in (first, second))
+
+
+def test_a_second_run_generates_nothing_and_a_third_only_what_failed(tmp_path: Path) -> None:
+    dialogues = [question(number) for number in range(7)]
+    failing = EchoEngine(fails={4: Failure("generate", "out_of_memory")})
+    for engine, generated in ((failing, 7), (EchoEngine(), 1), (EchoEngine(), 0)):
+        with RowStore(tmp_path / "turns.jsonl") as store:
+            turns = Turns(dialogues, "assistant", speaker(engine), LIMIT, store)
+            turns.generate(silent)
+            assert len(engine.seen) == generated
+            assert [d.meta["row"] for d in turns] == list(range(7))
+    assert all(d.failure is None for d in _read(tmp_path, dialogues))
+
+
+def _read(folder: Path, dialogues: list[Dialogue]) -> list[Dialogue]:
+    with RowStore(folder / "turns.jsonl") as store:
+        return list(Turns(dialogues, "assistant", speaker(EchoEngine()), LIMIT, store))
+
+
+def test_a_seed_belongs_to_the_row_and_the_role() -> None:
+    def seeds(dialogues: list[Dialogue], role: str = "user", seed: int = 0) -> dict[int, int]:
+        engine = EchoEngine()
+        rows = dict(speaker(engine).speak(dialogues, role, Sampling(seed=seed)))  # type: ignore[arg-type]
+        return {rows[prompt.key].meta["row"]: prompt.seed for prompt in engine.seen}
+
+    dialogues = [held_out(number) for number in range(8)]
+    alone = seeds(dialogues)
+    assert len(set(alone.values())) == 8
+    assert seeds(dialogues[::-1]) == alone
+    assert seeds(dialogues[3:5]) == {3: alone[3], 4: alone[4]}
+    assert seeds(dialogues, seed=1) != alone
+    assert seeds([question(0)], role="assistant")[0] != alone[0]
+    perturbed = replace(dialogues[0], messages=(*dialogues[0].messages[:1], Message("assistant", "bec")))
+    assert seeds([perturbed])[0] == alone[0]
+
+
+def test_a_key_covers_all_that_decides_the_turn() -> None:
+    voice = speaker(EchoEngine())
+    other_history = LetterFormat()
+    other_history.history = "as_last"
+    keys = {
+        voice.key(held_out(1), "user", LIMIT),
+        voice.key(held_out(2), "user", LIMIT),
+        voice.key(held_out(1).says(Message("user", "x")), "user", LIMIT),
+        voice.key(held_out(1), "assistant", LIMIT),
+        voice.key(held_out(1), "user", Sampling(max_tokens=98)),
+        replace(voice, model_id="echo@2").key(held_out(1), "user", LIMIT),
+        replace(voice, chat_format=other_history).key(held_out(1), "user", LIMIT),  # type: ignore[arg-type]
+    }
+    assert len(keys) == 7
+
+
+def test_every_row_ends_in_one_of_five_states(tmp_path: Path) -> None:
+    skipped = replace(question(90), failure=Failure("load", "no_ideal_completion"))
+    unrenderable = question(91, "#")
+    dialogues = [*(held_out(number) for number in range(40)), skipped, unrenderable]
+    engine = EchoEngine(fails={5: Failure("generate", "context_too_long")})
+    judge = LengthJudge()
+    with RowStore(tmp_path / "turns.jsonl") as store:
+        voice = speaker(engine)
+        answered = Turns(dialogues, "assistant", voice, LIMIT, store)
+        answered.generate(silent)
+        spoken = Turns(answered, "user", voice, Sampling(max_tokens=6), store)
+        spoken.generate(silent)
+        rows = list(decide(spoken, lambda dialogue: dialogue.meta["row"] % 2 == 0, judge))
+    assert sorted(row.meta["row"] for row in rows) == [*range(40), 90, 91]
+    counts = count_states(rows)
+    assert counts["skipped"] == 1 and counts["gen_error"] == 2
+    assert min(counts.values()) >= 1 and sum(counts.values()) == 42
+    assert judge.seen == 39
+    for row in rows:
+        assert (row.judgement is None) == (row.failure is not None)
+        assert row.correct == (row.meta["row"] % 2 == 0)
+
+
+@pytest.mark.parametrize("dialogues", [[], [replace(held_out(1), failure=Failure("load", "x"))]])
+def test_nothing_to_do_is_no_error(tmp_path: Path, dialogues: list[Dialogue]) -> None:
+    with RowStore(tmp_path / "turns.jsonl") as store:
+        engine = EchoEngine()
+        turns = Turns(dialogues, "user", speaker(engine), LIMIT, store)
+        turns.generate(silent)
+        assert list(turns) == dialogues
+        assert len(list(decide(turns, lambda _: None, LengthJudge()))) == len(dialogues)
+    assert engine.seen == []
+
+
+def test_a_stage_streams(tmp_path: Path) -> None:
+    """The first turn is stored long before the last dialogue is read."""
+    engine = EchoEngine()
+    with RowStore(tmp_path / "turns.jsonl") as store:
+        read = 0
+
+        def endless() -> Iterator[Dialogue]:
+            nonlocal read
+            while True:
+                read += 1
+                yield held_out(read)
+
+        for key, dialogue in speaker(engine).speak(endless(), "user", LIMIT):
+            store.append(key, dialogue)
+            if len(store) == 5:
+                break
+    assert read <= 6
