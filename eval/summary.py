@@ -1,0 +1,193 @@
+"""What the rows of a run add up to, per task: states, rates, labels, lengths. One pass, no row is held.
+
+It knows no table and no file; `eval/tables/` prints what it counts. Rows come in any order and give the same summary.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eval.dialogue import STATES, Dialogue, Message, State
+from eval.labels import SPECIFIC
+from eval.stats import Rate
+
+Setting = Literal["self-generated", "held-out"]
+
+JUDGED: tuple[State, ...] = ("ok", "truncated")
+QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+"""ASCII, full-width and Arabic."""
+CLOSING = frozenset("\"'*_~")
+CLOSING_CATEGORIES = frozenset({"Cc", "Cf", "Mn", "Pe", "Pf", "Pi", "Ps", "Sk", "So", "Zl", "Zp", "Zs"})
+
+
+@dataclass(frozen=True)
+class TaskSummary:
+    """The counts of one task in one setting.
+
+    `genuine` (the judge's binary) and `specific` (the label) are over all judged rows. A user turn that was cut off at
+    its token limit is judged as it stands, so the state `truncated` counts in their n. Rows that failed or were skipped
+    count in `total` and `states` alone.
+    """
+
+    task: str
+    setting: Setting | None
+    """None: every row was skipped before it showed who wrote its answer."""
+    total: int
+    states: Mapping[State, int]
+    genuine: Rate
+    specific: Rate
+    accuracy: Rate
+    """Right answers of graded ones. Self-generated only: in the held-out setting the answer is not the model's."""
+    questions: Rate
+    """Assistant answers that end in a question, of the answers there are."""
+    cut_off: Rate
+    """Assistant answers that reached their token limit, of the generated ones."""
+    labels: Mapping[str, int]
+    mean_user_tokens: float | None
+    """Generated tokens per user turn, the closing one included; None where no turn has a token count."""
+    judges: Mapping[str, int]
+    """Judged rows per judge id."""
+
+    def __post_init__(self) -> None:
+        assert sum(self.states.values()) == self.total, f"{self.task}: states {self.states} of {self.total} rows"
+        assert sum(self.labels.values()) == self.judged == sum(self.judges.values()) == self.genuine.n, self.task
+
+    @property
+    def judged(self) -> int:
+        """Rows with a judgement: `ok` and `truncated`."""
+        return sum(self.states[state] for state in JUDGED)
+
+    @property
+    def unjudged(self) -> int:
+        """Rows without one: `gen_error`, `judge_error` and `skipped`."""
+        return self.total - self.judged
+
+
+def summarise(dialogues: Iterable[Dialogue]) -> list[TaskSummary]:
+    """Sum up finished dialogues per task and setting, sorted by both.
+
+    The setting is read from each row: held-out when the assistant answer comes from the data. A row that was skipped at
+    loading may not show it; it goes with the other rows of its task when they are all of one setting.
+
+    Raises:
+        ValueError: a dialogue without a failure has no judged user turn; the message gives its task and id.
+    """
+    tallies: dict[tuple[str, Setting | None], _Tally] = {}
+    for dialogue in dialogues:
+        tallies.setdefault((dialogue.task, setting_of(dialogue)), _Tally()).add(dialogue)
+    for task in [task for task, setting in tallies if setting is None]:
+        known = [tally for (other, setting), tally in tallies.items() if other == task and setting is not None]
+        if len(known) == 1:
+            known[0].skip(tallies.pop((task, None)).total)
+    ordered = sorted(tallies.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+    return [tally.summary(task, setting) for (task, setting), tally in ordered]
+
+
+@dataclass
+class _Tally:
+    """The running counts behind one `TaskSummary`."""
+
+    total: int = 0
+    genuine: int = 0
+    graded: int = 0
+    right: int = 0
+    answers: int = 0
+    questions: int = 0
+    generated_answers: int = 0
+    cut_off: int = 0
+    counted_turns: int = 0
+    user_tokens: int = 0
+    states: Counter[State] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    judges: Counter[str] = field(default_factory=Counter)
+
+    def add(self, dialogue: Dialogue) -> None:
+        """Count one finished dialogue."""
+        self.total += 1
+        self.states[dialogue.state] += 1
+        if dialogue.state == "skipped":
+            return
+        answer, turn = answer_of(dialogue), user_turn_of(dialogue)
+        if dialogue.state in JUDGED:
+            self._add_judgement(dialogue, turn)
+        if answer is not None:
+            self.answers += 1
+            self.questions += ends_in_question(answer.text)
+            self.generated_answers += answer.finish is not None
+            self.cut_off += answer.finish == "length"
+        if dialogue.correct is not None:
+            self.graded += 1
+            self.right += dialogue.correct
+        if turn is not None and turn.tokens is not None:
+            self.counted_turns += 1
+            self.user_tokens += turn.tokens
+
+    def _add_judgement(self, dialogue: Dialogue, turn: Message | None) -> None:
+        if turn is None or dialogue.judgement is None:
+            lacks = "user turn" if turn is None else "judgement"
+            raise ValueError(
+                f"{dialogue.task} row {dialogue.id} has neither a {lacks} nor a failure; finish the run first"
+            )
+        self.genuine += dialogue.judgement.genuine
+        self.labels[dialogue.judgement.label] += 1
+        self.judges[dialogue.judgement.judge] += 1
+
+    def skip(self, rows: int) -> None:
+        """Count rows that were skipped at loading."""
+        self.total += rows
+        self.states["skipped"] += rows
+
+    def summary(self, task: str, setting: Setting | None) -> TaskSummary:
+        """The counts, frozen; mappings are sorted so that equal rows print equal bytes."""
+        judged = sum(self.states[state] for state in JUDGED)
+        own = setting == "self-generated"
+        return TaskSummary(
+            task=task,
+            setting=setting,
+            total=self.total,
+            states={state: self.states[state] for state in STATES},
+            genuine=Rate(self.genuine, judged),
+            specific=Rate(sum(self.labels[label] for label in SPECIFIC), judged),
+            accuracy=Rate(self.right, self.graded) if own else Rate(0, 0),
+            questions=Rate(self.questions, self.answers),
+            cut_off=Rate(self.cut_off, self.generated_answers),
+            labels=dict(sorted(self.labels.items())),
+            mean_user_tokens=self.user_tokens / self.counted_turns if self.counted_turns else None,
+            judges=dict(sorted(self.judges.items())),
+        )
+
+
+def user_turn_of(dialogue: Dialogue) -> Message | None:
+    """The user turn that is measured: the last message, unless it is still the query of the data."""
+    last = dialogue.messages[-1] if dialogue.messages else None
+    if last is None or last.role != "user":
+        return None
+    generated = last.by != "data"
+    # A real user's turn, judged as a control, also comes from the data: once judged it is the measured turn.
+    return last if generated or dialogue.judgement or dialogue.state == "judge_error" else None
+
+
+def answer_of(dialogue: Dialogue) -> Message | None:
+    """The assistant turn that the user turn reacts to; None where it was never made."""
+    before = dialogue.messages[:-1] if user_turn_of(dialogue) else dialogue.messages
+    return before[-1] if before and before[-1].role == "assistant" else None
+
+
+def setting_of(dialogue: Dialogue) -> Setting | None:
+    """Who wrote the answer: the model ("self-generated") or the data ("held-out"); None for a skipped row."""
+    if dialogue.state == "skipped":
+        return None
+    answer = answer_of(dialogue)
+    return "held-out" if answer is not None and answer.by == "data" else "self-generated"
+
+
+def ends_in_question(text: str) -> bool:
+    """Whether the text ends in a question mark; closing quotes, brackets, markdown, emoji and spaces may follow it."""
+    end = len(text)
+    while end and (text[end - 1] in CLOSING or unicodedata.category(text[end - 1]) in CLOSING_CATEGORIES):
+        end -= 1
+    return end > 0 and text[end - 1] in QUESTION_MARKS
