@@ -1,0 +1,131 @@
+"""Table 2: accuracy and follow-up rates of one model, a column a task, with the counts behind them.
+
+Summaries in, tables out; pure. Self-generated answers and held-out ones stand in separate columns, never pooled.
+Layout: arXiv 2604.02315, Table 2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from eval.labels import LABELS
+from eval.stats import Rate
+from eval.summary import TaskSummary
+from eval.table import UNKNOWN, Cell, Table
+
+HEADINGS = {
+    "gsm8k": "GSM8K",
+    "ifeval": "IFEval",
+    "ifbench": "IFBench",
+    "gpqa": "GPQA",
+    "healthbench": "HealthBench",
+    "coval": "CoVal",
+    "pocket_math": "pocket math",
+    "pocket_instructions": "pocket instructions",
+    "pocket_conversations": "pocket conversations",
+}
+"""Known tasks in the order of their columns; any other task stands behind them under its own name."""
+
+FOLLOW_UP = {"self-generated": "follow-up", "held-out": "held-out", None: "follow-up (setting unknown)"}
+TRUNCATED = "Truncated user turns (cut off at their token limit) are judged as they stand and count in n."
+UNJUDGED = "unjudged = gen_error + judge_error + skipped; these rows count in N, not in judged n."
+NOT_POOLED = (
+    "follow-up: genuine user turns on the model's own answers; held-out: on answers from the data. Never pooled."
+)
+
+MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
+    ("setting", lambda s: Cell(s.setting or UNKNOWN)),
+    ("N", lambda s: Cell.number(s.total)),
+    ("judged n", lambda s: Cell.number(s.judged)),
+    ("truncated", lambda s: Cell.number(s.states["truncated"])),
+    ("unjudged", lambda s: Cell.number(s.unjudged)),
+    ("gen_error", lambda s: Cell.number(s.states["gen_error"])),
+    ("judge_error", lambda s: Cell.number(s.states["judge_error"])),
+    ("skipped", lambda s: Cell.number(s.states["skipped"])),
+    ("genuine %", lambda s: Cell.rate(s.genuine)),
+    ("specific %", lambda s: Cell.rate(s.specific)),
+    ("graded n", lambda s: Cell.number(s.accuracy.n)),
+    ("accuracy %", lambda s: Cell.rate(s.accuracy)),
+    ("answers cut off", lambda s: Cell.share(s.cut_off)),
+    ("answers ending in ? %", lambda s: Cell.rate(s.questions)),
+    ("tokens per user turn", lambda s: Cell.number(s.mean_user_tokens, digits=1)),
+)
+"""The rows of the detail: what is measured, and its cell for one task."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the rows were made: without it, no number of the table means anything."""
+
+    model: str
+    """Name and digest of the weights."""
+    judge: str
+    history: str
+    temperature: float
+
+    def line(self) -> str:
+        """The footer of the table."""
+        return (
+            f"model {self.model}; judge {self.judge}; history {self.history}; temperature {self.temperature:g}; "
+            "95 % Wilson score intervals"
+        )
+
+
+def build(name: str, summaries: Iterable[TaskSummary], protocol: Protocol) -> list[Table]:
+    """The row `name` ("Base") of Table 2, the detail per task, and the labels per task.
+
+    The follow-up rate of the row is the genuine one, as in the paper; the detail has the specific rate beside it.
+    """
+    place = {task: index for index, task in enumerate(HEADINGS)}
+    ordered = sorted(summaries, key=lambda s: (s.setting == "held-out", place.get(s.task, len(place)), s.task))
+    return [_row(name, ordered, protocol), _detail(ordered), _labels(ordered)]
+
+
+def _row(name: str, summaries: Sequence[TaskSummary], protocol: Protocol) -> Table:
+    columns = [("model", Cell(name))]
+    for summary in summaries:
+        heading = HEADINGS.get(summary.task, summary.task)
+        if summary.accuracy.n:
+            columns.append((f"{heading} accuracy %", Cell.rate(summary.accuracy, with_n=True)))
+        columns.append((f"{heading} {FOLLOW_UP[summary.setting]} %", Cell.rate(summary.genuine, with_n=True)))
+    headings, cells = zip(*columns, strict=True)
+    notes = (protocol.line(), NOT_POOLED, TRUNCATED, *_other_judges(summaries, protocol.judge))
+    return Table("Table 2", headings, (cells,), notes)
+
+
+def _detail(summaries: Sequence[TaskSummary]) -> Table:
+    rows = [(Cell(measure), *(cell(summary) for summary in summaries)) for measure, cell in MEASURES]
+    return Table("Detail", ("measure", *_columns(summaries)), tuple(rows), (UNJUDGED,))
+
+
+def _labels(summaries: Sequence[TaskSummary]) -> Table:
+    given = {label for summary in summaries for label in summary.labels}
+    labels = [*LABELS, *sorted(given - set(LABELS))]
+    rows = [
+        (Cell(label), *(Cell.share(Rate(summary.labels.get(label, 0), summary.judged)) for summary in summaries))
+        for label in labels
+    ]
+    return Table("Labels of the judged user turns", ("label", *_columns(summaries)), tuple(rows))
+
+
+def _columns(summaries: Sequence[TaskSummary]) -> list[str]:
+    """A heading per summary; the setting tells two of one task apart."""
+    times = Counter(summary.task for summary in summaries)
+    return [
+        HEADINGS.get(s.task, s.task) + (f", {s.setting or 'setting unknown'}" if times[s.task] > 1 else "")
+        for s in summaries
+    ]
+
+
+def _other_judges(summaries: Sequence[TaskSummary], judge: str) -> list[str]:
+    """A warning per judge, other than the table's, whose judgements are among the rows."""
+    rows: Counter[str] = Counter()
+    for summary in summaries:
+        rows.update(summary.judges)
+    return [
+        f"WARNING: {n} rows were judged by {other}, not by {judge}."
+        for other, n in sorted(rows.items())
+        if other != judge
+    ]

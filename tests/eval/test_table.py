@@ -1,0 +1,183 @@
+"""Renderings read back by other programs: markdown by a parser, CSV by csv, JSON by json; hostile text stays text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import pairwise
+
+import pytest
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+
+from eval.stats import Rate, wilson
+from eval.table import Cell, Table, to_csv, to_json, to_markdown, to_terminal
+
+HOSTILE = [
+    "a|b",
+    "back\\slash",
+    "back\\|slash",
+    "`code`",
+    "**bold** and _slanted_ and __init__",
+    "<script>alert(1)</script>",
+    "&lt;b&gt;",
+    "[link](javascript:alert(1))",
+    "![image](http://example.invalid/x.png)",
+    "[ref][other]",
+    "[ref]: http://example.invalid",
+    "two\nlines | --- |",
+    "snake_case_name",
+    "~~gone~~",
+    "\x1b[31mred\x1b[0m",
+    "\u202eright to left",
+    "lone \ud800 surrogate",
+    "=1+2",
+]
+
+
+def table(*cells: Cell, title: str = "T") -> Table:
+    """One row named r."""
+    return Table(title, ("name", *(f"c{i}" for i in range(len(cells)))), ((Cell("r"), *cells),))
+
+
+def parsed(markdown: str) -> tuple[list[list[str]], set[str]]:
+    """The cells of the first table as a markdown reader shows them, and the kinds of inline tokens in the document."""
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown)
+    rows: list[list[str]] = []
+    kinds: set[str] = set()
+    for before, token in pairwise(tokens):
+        if before.type == "tr_open":
+            rows.append([])
+        if token.type == "inline":
+            kinds |= {child.type for child in token.children or []}
+            if before.type in ("td_open", "th_open"):
+                rows[-1].append("".join(child.content for child in token.children or []))
+    return rows, kinds
+
+
+def shown(text: str) -> str:
+    """What a reader should see of `text`: one line, control characters replaced."""
+    text = " ".join(text.split())
+    return "".join("\ufffd" if char in "\x1b\u202e\ud800" else char for char in text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_markdown_is_shown_as_it_is(text: str) -> None:
+    rows, kinds = parsed(to_markdown([Table(text, ("name", text), ((Cell(text), Cell("1")),), (text,))]))
+    assert rows == [["name", shown(text)], [shown(text), "1"]]
+    assert kinds <= {"text", "text_special"}
+    assert to_markdown([table(Cell(text))]).encode(), "no surrogate is left"
+
+
+def test_readable_text_is_not_cluttered() -> None:
+    assert "| pocket_math: 62.9 [60.3, 65.5] n=1319 (a) |" in to_markdown(
+        [table(Cell("pocket_math: 62.9 [60.3, 65.5] n=1319 (a)"))]
+    )
+
+
+def test_markdown_is_aligned_also_behind_wide_characters() -> None:
+    text = to_markdown(
+        [
+            Table(
+                "T",
+                ("name", "価格", "n"),
+                ((Cell("中文名字"), Cell("1"), Cell("12345")), (Cell("a"), Cell("é"), Cell("3"))),
+            )
+        ]
+    )
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({cell_len(line) for line in lines}) == 1
+    assert lines[-1].endswith("|     3 |"), "numbers stand on the right"
+
+
+def test_a_terminal_gets_every_word_within_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    rates = [Cell.rate(Rate(829, 1319), with_n=True) for _ in range(6)]
+    cells = (Cell("r"), *rates, Cell("[red]name[/red]\x1b[2J"))
+    wide = Table("Wide", ("name", "extraordinarily_long_heading", *"abcdef"), (cells,), ("a note",))
+    written = to_terminal([wide, table(title="Next")], width=80)
+    assert max(cell_len(line) for line in written.splitlines()) <= 80
+    assert written.count("n=1319") == 6
+    assert "…" not in written, "nothing is left out"
+    assert all(word in written for word in ("Wide", "a note", "Next"))
+    assert "\x1b" not in written
+    assert "[red]name[/red]\ufffd[2J" in to_terminal([wide], width=300), "a cell is text, not markup"
+
+
+def test_tables_follow_each_other_with_their_notes() -> None:
+    first = Table("One", ("name",), ((Cell("a"),),), ("first note", "second note"))
+    assert to_markdown([first, table(title="Two")]) == (
+        "### One\n\n| name |\n| ---- |\n| a    |\n\n- first note\n- second note\n\n"
+        "### Two\n\n| name |\n| ---- |\n| r    |\n"
+    )
+
+
+def test_a_rate_shows_its_interval_and_on_request_its_n() -> None:
+    interval = wilson(829, 1319)
+    assert interval is not None
+    cell = Cell.rate(Rate(829, 1319), with_n=True)
+    assert cell.text == "62.9 [60.2, 65.4] n=1319"
+    assert cell.value == pytest.approx(100 * 829 / 1319, abs=1e-4)
+    assert (cell.low, cell.high) == pytest.approx((100 * interval.low, 100 * interval.high), abs=1e-4)
+    assert (cell.successes, cell.n) == (829, 1319)
+    assert Cell.rate(Rate(0, 300)).text == "0.0 [0.0, 1.3]"
+
+
+def test_unknown_is_never_a_number() -> None:
+    for cell in (Cell.rate(Rate(0, 0)), Cell.share(Rate(0, 0)), Cell.number(None)):
+        assert cell.text == "—"
+        assert cell.value is cell.low is cell.high is None
+    assert Cell.rate(Rate(0, 0), with_n=True).text == "— n=0"
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(Cell.rate(Rate(0, 0)))])))
+    assert (line["value"], line["low"], line["high"], line["n"]) == ("", "", "", "0")
+
+
+def test_shares_and_numbers() -> None:
+    assert Cell.share(Rate(12, 50)).text == "12 (24.0 %)"
+    assert Cell.number(1319).text == "1319"
+    assert Cell.number(25.04, digits=1) == Cell("25.0", value=25.04)
+
+
+def test_csv_is_one_line_per_measurement_with_numbers_that_read_back() -> None:
+    cells = (Cell.rate(Rate(3, 12)), Cell.number(7), Cell("held-out"))
+    lines = list(csv.DictReader(io.StringIO(to_csv([table(*cells), table(Cell.number(1), title="U")]))))
+    assert [(line["table"], line["row"], line["column"]) for line in lines] == [
+        ("T", "r", "c0"),
+        ("T", "r", "c1"),
+        ("T", "r", "c2"),
+        ("U", "r", "c0"),
+    ]
+    assert float(lines[0]["value"]) == 25.0
+    assert float(lines[0]["low"]) < 25.0 < float(lines[0]["high"])
+    assert (lines[0]["successes"], lines[0]["n"]) == ("3", "12")
+    assert (lines[1]["value"], lines[1]["low"], lines[1]["text"]) == ("7", "", "7")
+    assert (lines[2]["value"], lines[2]["text"]) == ("", "held-out")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_csv_stays_in_its_field(text: str) -> None:
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(Cell(text))])))
+    assert line["text"] == ("'" if text.startswith("=") else "") + shown(text)
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_no_csv_text_is_a_formula(text: str) -> None:
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(Cell(text))])))
+    assert line["text"].startswith("'")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_reads_back_exactly(text: str) -> None:
+    written = to_json([table(Cell(text), Cell.rate(Rate(1, 4)))])
+    assert written.isascii()
+    (read,) = json.loads(written)
+    assert read["columns"] == ["name", "c0", "c1"]
+    assert read["rows"][0][1]["text"] == text
+    assert read["rows"][0][1]["value"] is None
+    assert (read["rows"][0][2]["value"], read["rows"][0][2]["n"]) == (25.0, 4)
+
+
+def test_ragged_rows_are_a_bug() -> None:
+    with pytest.raises(AssertionError, match="T: 1 cells under 2 columns"):
+        Table("T", ("a", "b"), ((Cell("1"),),))
