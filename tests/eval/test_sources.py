@@ -1,0 +1,242 @@
+"""Reading rows: values stay as written, and every fault names its place and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import huggingface_hub
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from eval.dialogue import Message
+from eval.sources import Source, choose, local_files, read_jsonl, read_messages, read_rows
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+LINES = Source(
+    "https://example.org", "MIT", ("toy/{split}.jsonl", "toy/part_*.jsonl"), "me/toy", REVISION, "{split}.jsonl"
+)
+TABLE = Source("https://example.org", "MIT", ("toy/{split}.jsonl",), "me/toy", REVISION, "main/{split}.parquet")
+
+
+def _write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def _rows(source: Source, folder: Path, split: str = "test") -> list[dict]:
+    return [row for _, row in read_rows(source, {"text": str}, split=split, data_dir=folder)]
+
+
+def test_strings_that_look_like_numbers_stay_strings(tmp_path: Path) -> None:
+    values = ["007", "13", "true", "null", "1e3", "2024-01-02", " x\\n", "1.0"]
+    path = _write(tmp_path, "a.jsonl", "".join(f'{{"text": "{value}"}}\n' for value in values))
+    assert [row["text"] for _, row in read_jsonl(path, {"text": str})] == [v.replace("\\n", "\n") for v in values]
+
+
+def test_a_whole_number_in_a_string_column_becomes_its_digits(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a.jsonl", '{"answer":"007"}\n{"answer":13}\n{"answer":9223372036854775808}\n')
+    assert [row["answer"] for _, row in read_jsonl(path, {"answer": str})] == ["007", "13", "9223372036854775808"]
+
+
+def test_odd_unicode_special_tokens_and_line_separators_stay_verbatim(tmp_path: Path) -> None:
+    text = "\u2028a\u0085b <|im_end|> <think> \U0001f9d1\u200d\U0001f33e \u202e \x00 e\u0301"
+    path = _write(
+        tmp_path, "a.jsonl", b'\xef\xbb\xbf{"text": "' + text.replace("\x00", "\\u0000").encode() + b'"}\r\n\n'
+    )
+    assert list(read_jsonl(path, {"text": str})) == [(f"{path} line 1", {"text": text})]
+
+
+def test_only_named_columns_are_given_and_places_count_physical_lines(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a.jsonl", '{"text": "a", "other": [1]}\n\n{"other": 2, "text": "b"}')
+    assert list(read_jsonl(path, {"text": str})) == [
+        (f"{path} line 1", {"text": "a"}),
+        (f"{path} line 3", {"text": "b"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b'{"text": "a"', "not JSON"),
+        (b'{"text": NaN}', "NaN is not JSON"),
+        (b'{"text": "\xff"}', "utf-8"),
+        (b'{"text": "\\ud800"}', "surrogates not allowed"),
+        (b"[" * 100_000, "not JSON"),
+        (b'["text"]', "not a JSON object but ['text']"),
+        (b'{"txet": "a"}', "no column 'text', found ['txet']"),
+        (b'{"text": null}', "column 'text': None is not of type str"),
+        (b'{"text": ["a"]}', "column 'text': ['a'] is not of type str"),
+        (b'{"text": true}', "column 'text': True is not of type str"),
+        (b'{"text": 1.5}', "column 'text': 1.5 is not of type str"),
+    ],
+)
+def test_a_faulty_line_is_named(tmp_path: Path, line: bytes, complaint: str) -> None:
+    path = _write(tmp_path, "a.jsonl", b'{"text": "fine"}\n' + line + b"\n")
+    with pytest.raises(ValueError) as caught:
+        list(read_jsonl(path, {"text": str}))
+    assert str(caught.value).startswith(f"{path} line 2")
+    assert complaint in str(caught.value)
+
+
+def test_a_column_may_be_null_if_it_says_so(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a.jsonl", '{"note": null}\n{"note": {"a": 1}}\n')
+    assert [row["note"] for _, row in read_jsonl(path, {"note": dict | None})] == [None, {"a": 1}]
+    path = _write(tmp_path, "b.jsonl", '{"note": 3}\n')
+    with pytest.raises(ValueError, match=r"3 is not of type dict \| None"):
+        list(read_jsonl(path, {"note": dict | None}))
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_a_file_without_rows_is_an_error(tmp_path: Path, content: str) -> None:
+    path = _write(tmp_path, "a.jsonl", content)
+    with pytest.raises(ValueError, match=r"a\.jsonl: no rows"):
+        list(read_jsonl(path, {"text": str}))
+
+
+def test_rows_are_read_one_at_a_time(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a.jsonl", '{"text": "a"}\nbroken\n')
+    rows = read_jsonl(path, {"text": str})
+    assert next(rows)[1] == {"text": "a"}
+    with pytest.raises(ValueError, match="line 2"):
+        next(rows)
+
+
+def test_the_first_pattern_that_matches_is_read_with_all_its_files(tmp_path: Path) -> None:
+    _write(tmp_path, "toy/part_2.jsonl", '{"text": "b"}')
+    _write(tmp_path, "toy/part_1.jsonl", '{"text": "a"}')
+    assert _rows(LINES, tmp_path) == [{"text": "a"}, {"text": "b"}]
+    _write(tmp_path, "toy/test.jsonl", '{"text": "whole"}')
+    assert _rows(LINES, tmp_path) == [{"text": "whole"}]
+
+
+def test_the_environment_names_the_data_folder_and_the_argument_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = _write(tmp_path / "env", "toy/test.jsonl", "{}")
+    there = _write(tmp_path / "argument", "toy/test.jsonl", "{}")
+    monkeypatch.setenv("USERTURN_DATA", str(tmp_path / "env"))
+    assert local_files(LINES, "test", None) == [here]
+    assert local_files(LINES, "test", tmp_path / "argument") == [there]
+    monkeypatch.delenv("USERTURN_DATA")
+    assert local_files(LINES, "test", None) == []
+
+
+def test_a_data_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere; give an existing one as --data-dir"):
+        _rows(LINES, tmp_path / "nowhere")
+
+
+def _serve(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[tuple]:
+    """Let the Hub client give `path`; the calls that it gets."""
+    calls: list[tuple] = []
+
+    def download(repository: str, name: str, *, repo_type: str, revision: str) -> str:
+        calls.append((repository, name, repo_type, revision))
+        return str(path)
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    return calls
+
+
+def test_without_a_local_file_the_pinned_revision_of_the_hub_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("USERTURN_DATA", raising=False)
+    calls = _serve(monkeypatch, _write(tmp_path, "hub.jsonl", '{"text": "007"}\n'))
+    assert [row for _, row in read_rows(LINES, {"text": str}, split="test")] == [{"text": "007"}]
+    assert calls == [("me/toy", "test.jsonl", "dataset", REVISION)]
+
+
+def test_a_parquet_file_of_the_hub_gives_the_same_rows_as_json_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hub.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"other": [1, 2], "text": ["007", "x\n"]}), path)
+    calls = _serve(monkeypatch, path)
+    rows = list(read_rows(TABLE, {"text": str}, split="train", data_dir=tmp_path))
+    assert rows == [(f"{path} row 1", {"text": "007"}), (f"{path} row 2", {"text": "x\n"})]
+    assert calls == [("me/toy", "main/train.parquet", "dataset", REVISION)]
+
+
+def test_a_parquet_file_with_a_null_or_without_rows_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hub.parquet"
+    _serve(monkeypatch, path)
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a", None]}), path)
+    with pytest.raises(ValueError, match=r"hub.parquet row 2, column 'text': None is not of type str"):
+        _rows(TABLE, tmp_path)
+    pyarrow.parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}), path)
+    with pytest.raises(ValueError, match=r"hub.parquet: no rows"):
+        _rows(TABLE, tmp_path)
+
+
+def test_a_hub_out_of_reach_names_file_hub_id_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(FileNotFoundError) as caught:
+        _rows(LINES, tmp_path)
+    message = str(caught.value)
+    assert f"{tmp_path}/toy/test.jsonl or {tmp_path}/toy/part_*.jsonl" in message
+    assert f"`hf download me/toy test.jsonl --repo-type dataset --revision {REVISION}`" in message
+    assert "LocalEntryNotFoundError" in message and "hf auth login" in message
+
+
+def test_without_a_data_folder_the_error_says_how_to_give_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("USERTURN_DATA", raising=False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(FileNotFoundError, match=r"DIR \(none given as --data-dir or USERTURN_DATA\)/toy/test.jsonl"):
+        list(read_rows(LINES, {"text": str}, split="test"))
+
+
+def test_a_source_that_is_not_on_the_hub_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no local file .*own/x.jsonl, and it is not on the Hub"):
+        _rows(Source("written for this project", "MIT", ("own/x.jsonl",)), tmp_path)
+
+
+def test_chat_messages_keep_their_text_verbatim() -> None:
+    chat = [{"role": "system", "content": " s "}, {"role": "user", "content": "<|im_end|>\n", "name": "x"}]
+    assert read_messages("here", chat) == (Message("system", " s "), Message("user", "<|im_end|>\n"))
+
+
+@pytest.mark.parametrize(
+    ("chat", "complaint"),
+    [
+        (None, "here: messages must be a list with at least one message, not None"),
+        ([], "here: messages must be a list with at least one message"),
+        (["hi"], "here, message 0: 'hi' is not an object with role and content"),
+        ([{"role": "user"}], "here, message 0: {'role': 'user'} is not an object with role and content"),
+        (
+            [{"role": "developer", "content": "x"}],
+            "here, message 0: role 'developer' is not one of system, user, assistant",
+        ),
+        ([{"role": ["user"], "content": "x"}], "here, message 0: role ['user'] is not one of"),
+        (
+            [{"role": "user", "content": "x"}, {"role": "user", "content": None}],
+            "here, message 1: content None is not a",
+        ),
+        ([{"role": "user", "content": {"parts": ["x"]}}], "here, message 0: content {'parts': ['x']} is not a string"),
+    ],
+)
+def test_a_faulty_chat_is_named(chat: object, complaint: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        read_messages("here", chat)
+    assert str(caught.value).startswith(complaint)
+
+
+def test_a_larger_limit_only_adds_and_the_seed_decides() -> None:
+    items = list(range(100))
+    assert [choose(items, limit, 3) for limit in (1, 10, 50)] == [choose(items, None, 3)[:n] for n in (1, 10, 50)]
+    assert sorted(choose(items, None, 3)) == items == sorted(choose(items, 1000, 4))
+    assert choose(items, 10, 3) == choose(items, 10, 3) != choose(items, 10, 4)
+    assert choose(items, 10, 3) != items[:10]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match=f"limit is {limit}"):
+        choose([1, 2], limit, 0)
