@@ -20,10 +20,11 @@ REACH = 300
 """Characters after a marker within which its number must stand."""
 
 NUMBER = re.compile(
-    r"(?P<sign>(?<![\w)\]])-)?(?:[$€£₹¥](?P<inner>-)?)?"
+    r"(?P<sign>(?<![\w)\]])-)?(?:[$€£₹¥]\s?(?P<inner>-)?)?(?<![\d^])(?<!\^\{)"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\w.])\.\d+)(?:/(?P<below>\d+))?"
 )
-"""Starts and ends with a digit (a lone comma is none, stanford-crfm/helm#4337); a sign after a word is a hyphen."""
+"""Starts and ends with a digit (a lone comma is none, stanford-crfm/helm#4337); a sign after a word is a hyphen, and an
+exponent ("cm^2") is no number of its own."""
 MARKER = re.compile(
     r"(?P<hashes>####)|(?P<boxed>\\f?boxed\s{0,3}\{)"
     r"|\banswer[*_\s]{0,6}(?::|=|is\b|(?:would|should|will)\sbe\b)",
@@ -36,7 +37,7 @@ OPERATION = re.compile(r"[\s_]{0,3}(?:=|(?:[-+*/×÷^]|\\(?:times|cdot|div))(?=\
 """What makes the number before it the start of a calculation."""
 NUMBERED_HEADING = re.compile(r"[ \t*]*\d+[.)][ \t]+\S")
 SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
-LATEX = ((r"\$", "$"), (r"\%", "%"), ("{,}", ","), (r",\!", ","), (r"\!", ""), (r"\,", ""), ("−", "-"))  # noqa: RUF001
+LATEX = ((r"\$", "$"), (r"\%", "%"), ("{,}", ","), (r",\!", ","), (r"\!", ""), (r"\,", ""), ("−", "-"), ("–", "-"))  # noqa: RUF001
 BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
 FRACTION = re.compile(r"\\[dt]?frac\s?\{(\d{1,15})\}\s?\{(\d{1,15})\}")
 
