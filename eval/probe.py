@@ -82,7 +82,10 @@ def load_tasks(config: ProbeConfig) -> tuple[list[Dialogue], dict[str, Callable[
     checks = {}
     for name, options in config.tasks.items():
         task = plugin.load("eval.tasks", name)
-        loaded = task.load(seed=config.seed, data_dir=config.data_dir, **options)
+        try:
+            loaded = task.load(seed=config.seed, data_dir=config.data_dir, **options)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"tasks.{name}: {error}") from error
         dialogues += loaded
         checks |= {dialogue.task: task.check for dialogue in loaded}
     repeated = [id for id, times in Counter(dialogue.id for dialogue in dialogues).items() if times > 1]

@@ -1,0 +1,33 @@
+# make demo   probe small real weights on the pocket tasks and print the Base row of Table 2
+# make test   lint, types, fast tests, then tests on real weights
+# make setup  create .venv and install the pinned requirements, nothing else
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+MODEL := models/SmolLM2-135M-Instruct
+
+.PHONY: setup model demo test
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: requirements/cpu.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python found; install Python 3.11 or pass PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is older than Python 3.11; pass PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements/cpu.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+model: setup
+	$(BIN)/python -m eval.fetch_smollm2 --to $(MODEL)
+
+demo: model
+	$(BIN)/python -m eval.probe --config configs/demo.yaml
+
+test: model
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q
+	$(BIN)/pytest -q -m integration
