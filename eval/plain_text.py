@@ -43,8 +43,9 @@ class PlainText:
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, none of them of an added token.
 
-        A character that the vocabulary cannot write (SmolLM2 lacks some control characters and the planes above 3, and
-        would give its end-of-text token for them) is written as U+FFFD, and so is half a surrogate pair.
+        A character that would become the tokenizer's unknown token, when that is an added token (the end of text in
+        some), is written as U+FFFD, and so is half a surrogate pair. A tokenizer without an unknown token leaves out
+        the bytes that its vocabulary lacks, as it always does.
 
         Raises:
             ValueError: the vocabulary cannot write U+FFFD either.

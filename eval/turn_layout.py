@@ -79,6 +79,8 @@ class TurnTemplate:
     def _lay_out(self, roles: tuple[str, ...], add_generation_prompt: bool) -> Layout:
         from jinja2 import TemplateError
 
+        if not roles:
+            raise ValueError("there is no conversation without a turn")
         turns = [{"role": role, "content": f"{PAD}[[text of turn {i}]]{PAD}"} for i, role in enumerate(roles)]
         given = f"[{', '.join(roles)}]{' and the header of an assistant turn' if add_generation_prompt else ''}"
         try:

@@ -1,0 +1,98 @@
+"""Small ChatML tokenizers, made in the test process: no download, real byte-pair merges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+settings.register_profile("seeded", derandomize=True, deadline=None)
+settings.load_profile("seeded")
+
+CORPUS = [
+    "Tom has 12 pens and gives 5 of them away. How many pens does he keep?\n\n",
+    "He keeps 12 - 5 = 7 pens.\n\nWould you like to see another one?\n\n",
+    "\n\n\n\nthank you so much <think> I think | im _start _end </think> for the answer\n\n",
+    "\ufffd user assistant system tool response, a Text and a Text and a Text",
+]
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+ADDED = ["<think>", "</think>", "<tool_response>", "</tool_response>", "  "]
+"""Added tokens that are not special, as in Qwen3, and one of white space."""
+SMOLLM2_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if loop.first and message.role != 'system' %}"
+    "{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}"
+    "{% endif %}{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+MakeTokenizer = Callable[[str | None], "PreTrainedTokenizerFast"]
+
+
+def train(every_byte: bool) -> str:
+    """The tokenizer.json of a byte-level BPE; with `every_byte` false, it knows the bytes of the corpus alone."""
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE(unk_token=None if every_byte else SPECIAL[0]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PATTERN), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet() if every_byte else []
+    trainer = trainers.BpeTrainer(
+        vocab_size=500, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(CORPUS * 4, trainer)
+    tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in ADDED])
+    return tokenizer.to_str()
+
+
+def wrap(definition: str, template: str | None) -> PreTrainedTokenizerFast:
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(definition))
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def make_tokenizer() -> MakeTokenizer:
+    """A small ChatML tokenizer carrying the given chat template."""
+    definition = train(every_byte=True)
+    return lambda template: wrap(definition, template)
+
+
+@pytest.fixture(scope="session")
+def tokenizer_without_some_bytes() -> PreTrainedTokenizerFast:
+    """Like SmolLM2's: what its vocabulary cannot write becomes its end-of-text token."""
+    return wrap(train(every_byte=False), SMOLLM2_TEMPLATE)
+
+
+@pytest.fixture(scope="session")
+def smollm2_tokenizer(make_tokenizer: MakeTokenizer) -> PreTrainedTokenizerFast:
+    return make_tokenizer(SMOLLM2_TEMPLATE)
+
+
+@pytest.fixture(scope="session")
+def qwen3_5_template() -> str:
+    """Qwen3.5's own template, which ships inside trl; found without importing trl."""
+    spec = find_spec("trl")
+    assert spec is not None and spec.submodule_search_locations, "trl is not installed: run `make setup`"
+    return (Path(spec.submodule_search_locations[0]) / "chat_templates" / "qwen3_5_nothink.jinja").read_text()
+
+
+@pytest.fixture(scope="session")
+def qwen3_5_tokenizer(make_tokenizer: MakeTokenizer, qwen3_5_template: str) -> PreTrainedTokenizerFast:
+    return make_tokenizer(qwen3_5_template)
