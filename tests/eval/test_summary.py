@@ -30,10 +30,11 @@ def row(
     failure: Failure | None = None,
     task: str = "gsm8k",
     correct: bool | None = None,
+    judge: str = "local-1",
 ) -> Dialogue:
     """A finished row: a query, and whatever was said after it."""
     messages = (said("user", "What is 2 + 2?", by="data"), *(m for m in (answer, turn) if m is not None))
-    judgement = Judgement(label, genuine, "local-1") if label else None
+    judgement = Judgement(label, genuine, judge) if label else None
     return Dialogue(task, messages, judgement=judgement, failure=failure, correct=correct)
 
 
@@ -114,6 +115,14 @@ def test_a_skipped_row_may_have_no_messages() -> None:
     assert one([Dialogue("coval", (), failure=Failure("load", "malformed"))]).states["skipped"] == 1
 
 
+def test_a_skipped_row_counts_as_skipped_alone() -> None:
+    asking = replace(GIVEN, text="Which four?")
+    summary = one([row(asking, TURN, "other", correct=True, failure=Failure("load", "no_reference"))])
+    assert (summary.total, summary.unjudged) == (1, 1)
+    assert summary.genuine == summary.accuracy == summary.questions == Rate(0, 0)
+    assert summary.mean_user_tokens is None
+
+
 def test_a_real_user_turn_is_the_measured_turn() -> None:
     control = row(GIVEN, said("user", "Why four?", by="data"), "genuine_followup", True)
     assert setting_of(control) == "held-out"
@@ -186,7 +195,8 @@ def random_rows(count: int, seed: int = 0) -> Iterator[Dialogue]:
         graded = None if held_out else rng.choice([True, False, None])
         if state in ("ok", "truncated"):
             turn = replace(CUT if state == "truncated" else TURN, tokens=rng.randint(1, 90))
-            yield row(answer, turn, rng.choice(list(LABELS)), rng.random() < 0.5, task=task, correct=graded)
+            label, judge = rng.choice(list(LABELS)), rng.choice(["local-1", "local-2"])
+            yield row(answer, turn, label, rng.random() < 0.5, task=task, correct=graded, judge=judge)
         elif state == "judge_error":
             yield row(answer, TURN, failure=Failure("judge", "timeout"), task=task, correct=graded)
         elif state == "gen_error":

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
@@ -59,7 +62,7 @@ def parsed(markdown: str) -> tuple[list[list[str]], set[str]]:
 def shown(text: str) -> str:
     """What a reader should see of `text`: one line, control characters replaced."""
     text = " ".join(text.split())
-    return "".join("\ufffd" if char in "\x1b\u202e\ud800" else char for char in text)
+    return "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -68,6 +71,14 @@ def test_hostile_text_in_markdown_is_shown_as_it_is(text: str) -> None:
     assert rows == [["name", shown(text)], [shown(text), "1"]]
     assert kinds <= {"text", "text_special"}
     assert to_markdown([table(Cell(text))]).encode(), "no surrogate is left"
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.text(alphabet="ab1 \\`*_|<>&~[]()!#:-=+.\"'\n\t;^@/\u2028\x85é中?", max_size=14) | st.text(max_size=30))
+def test_any_text_in_a_markdown_cell_is_shown_as_it_is(text: str) -> None:
+    rows, kinds = parsed(to_markdown([table(Cell(text))]))
+    assert rows == [["name", "c0"], ["r", shown(text)]]
+    assert kinds <= {"text", "text_special"}
 
 
 def test_readable_text_is_not_cluttered() -> None:
