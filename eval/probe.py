@@ -8,6 +8,7 @@ The run folder gets `turns.jsonl` (generated turns) and `rows.jsonl` (finished r
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -133,7 +134,7 @@ def write_tables(run: RunDir, summaries: list[TaskSummary], protocol: table2.Pro
     for ending, text in (("md", table.to_markdown), ("csv", table.to_csv), ("json", table.to_json)):
         write_atomically(run.path / f"table2.{ending}", text(tables))
     run.finish({"protocol": asdict(protocol), "tasks": [asdict(summary) for summary in summaries]})
-    print(table.to_markdown(tables))
+    print(table.to_terminal(tables, shutil.get_terminal_size().columns))
     print(f"run folder: {run.path}")
 
 
