@@ -1,0 +1,66 @@
+"""The embedded judge: rules for what the guide defines, two small linear models for the rest. No network, no download.
+
+Its weights, and the figures it reached on contexts it had not seen, are in `local.json` beside it, written by
+`python -m eval.fit_judge`. How it decides is in `eval/turn_decision.py`. It reads roles and texts and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from eval.dialogue import Dialogue, Failure, Judgement
+from eval.turn_decision import decide
+from eval.turn_model import TurnModel
+from eval.turn_text import Exchange
+
+PARAMETERS = Path(__file__).with_suffix(".json")
+READERS = tuple(
+    Path(__file__).parent.parent / name
+    for name in (
+        "turn_artifacts.py",
+        "turn_cues.py",
+        "turn_cues.yaml",
+        "turn_decision.py",
+        "turn_features.py",
+        "turn_model.py",
+        "turn_text.py",
+        "turn_words.yaml",
+    )
+)
+"""The files that decide, code and word lists: a change in one is another judge."""
+
+
+class Judge:
+    """Judges user turns one by one, in order, the same way every time."""
+
+    def __init__(self) -> None:
+        self._model = TurnModel.read(PARAMETERS)
+        self.id = f"local-1-{_version()}"
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+        """Each dialogue with its judgement; `reply` names the rule that decided, or "model".
+
+        A dialogue without a user turn to judge, or without a response before it, yields `Failure("judge",
+        "no_user_turn")` or `Failure("judge", "no_response")`.
+        """
+        for dialogue in dialogues:
+            yield dialogue, self._decide(dialogue)
+
+    def _decide(self, dialogue: Dialogue) -> Judgement | Failure:
+        messages = dialogue.messages
+        if not messages or messages[-1].role != "user":
+            return Failure("judge", "no_user_turn", "the last message is not a user turn")
+        if len(messages) < 2 or messages[-2].role != "assistant":
+            return Failure("judge", "no_response", "the user turn does not follow an assistant turn")
+        decision = decide(Exchange.of(messages[:-1], messages[-1].text), self._model)
+        return Judgement(decision.label, decision.genuine, judge=self.id, reply=decision.reason, cost=0.0)
+
+
+def _version() -> str:
+    """Eight hex digits over the weights and the code that reads a turn."""
+    digest = hashlib.sha256(PARAMETERS.read_bytes())
+    for path in READERS:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]

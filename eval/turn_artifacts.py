@@ -1,0 +1,81 @@
+"""Debris in a user turn that needs no reading: special tokens, role headers, loops, broken encoding.
+
+Special tokens are known by their shape, so that a family never seen is caught too.
+"""
+
+# ruff: noqa: RUF001 (text of several scripts is what this file is about)
+from __future__ import annotations
+
+import re
+from operator import eq
+
+SPECIAL_TOKEN = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|\[/?INST\]|<</?SYS>>|</?s>|<(?:bos|eos|pad|unk|sop|eop)>"
+    r"|\[gMASK\]|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|</?(?:start|end)_of_(?:turn|role|text|image)>?"
+    r"|</?(?:tool_call|tool_response|arg_key|arg_value)>",
+    re.IGNORECASE,
+)
+ROLE_HEADER = re.compile(
+    r"(?:^|\n)[ \t>*#_]{0,6}(?:user|assistant|system|human|ai|model)[ \t*_]{0,4}(?::|：|\n|$)"
+    r"|(?:^|\n)\s*(?:assistant|user)?(?:analysis|commentary|final)(?=[A-Z{])"
+    r"|(?:^|\n)\s*assistant\s*(?:analysis|commentary|final)\b",
+)
+LABELLED_ROLE = re.compile(r"(?:^|\n)[ \t>*#_]{0,6}(?:User|Assistant|System|Human|AI|ASSISTANT|USER)[ \t*_]{0,4}[:：]")
+THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+SEPARATOR = re.compile(r"[.!?。！？\n;؟,，、]+")
+LOOP_WINDOW = 1_500
+"""Words searched for a loop: a loop fills its turn, so it begins early."""
+
+
+def special_tokens(text: str, known: str) -> int:
+    """How many special tokens `text` holds that the conversation before it (`known`) does not speak about."""
+    return sum(token not in known for token in SPECIAL_TOKEN.findall(text))
+
+
+def role_headers(text: str) -> int:
+    """How many lines name a speaker, or leak a channel, as a chat template would."""
+    return len(ROLE_HEADER.findall(text)) + len(LABELLED_ROLE.findall(text))
+
+
+def loop_share(words: list[str]) -> tuple[float, int]:
+    """The share of a turn's words that lie in a run of one unit said three times or more, and where that run begins.
+
+    The unit is up to 40 words long. The last repeat may be cut off. A turn without a loop gives (0.0, len(words)).
+    """
+    words = words[:LOOP_WINDOW]
+    best_length, best_start = 0, len(words)
+    for period in range(1, min(40, len(words) // 2) + 1):
+        if sum(map(eq, words[period:], words)) < 2 * period:
+            continue
+        run = 0
+        for i in range(period, len(words) + 1):
+            if i < len(words) and words[i] == words[i - period]:
+                run += 1
+                continue
+            length = run + period
+            if run >= 2 * period and length > best_length:
+                best_length, best_start = length, i - length
+            run = 0
+    return (best_length / len(words) if words else 0.0), best_start
+
+
+def repeated_clauses(folded: str) -> int:
+    """How often the most frequent clause of at least two words occurs."""
+    counts: dict[str, int] = {}
+    for clause in SEPARATOR.split(folded[: LOOP_WINDOW * 4]):
+        clause = " ".join(clause.split())
+        if " " in clause or len(clause) > 5:
+            counts[clause] = counts.get(clause, 0) + 1
+    return max(counts.values(), default=0)
+
+
+def repeated_characters(text: str) -> float:
+    """The share of the text that lies in runs of one visible character, ten or longer."""
+    runs = sum(len(match.group()) for match in re.finditer(r"(\S)\1{9,}", text))
+    return runs / len(text) if text else 0.0
+
+
+def debris_share(text: str) -> float:
+    """The share of characters that are neither letters, digits, spaces nor plain punctuation."""
+    plain = sum(c.isalnum() or c.isspace() or c in ".,;:!?'\"()-–—’“”¿¡%$€£/" or ord(c) > 0x300 for c in text)
+    return 1 - plain / len(text) if text else 0.0

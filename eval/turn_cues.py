@@ -1,0 +1,16 @@
+"""Turns of phrase that hint at what a user turn does, by name; the patterns are in `turn_cues.yaml`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+PATTERNS: dict[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.VERBOSE)
+    for name, pattern in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")).items()
+}
+PROMPTED_REPLY = PATTERNS["prompted_reply"]
+"""How people begin to answer a question of the assistant."""
+CUES = {name: pattern for name, pattern in PATTERNS.items() if name != "prompted_reply"}

@@ -1,0 +1,148 @@
+"""What the local judge can see of a user turn: its words and character runs beside those of the query and the response.
+
+Language-neutral: words are runs of letters or digits, and text without word spaces (Chinese, Japanese, Thai) is read in
+pairs of characters. Knows no labels.
+"""
+
+# ruff: noqa: RUF001 (text of several scripts is what this file is about)
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eval.dialogue import Message
+
+TURN_LIMIT = 6_000
+"""Characters of a user turn that are read; the rest of a longer one decides nothing."""
+CONTEXT_LIMIT = 12_000
+"""Characters read of the query, of the response and of the earlier turns, each."""
+
+WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+WORDS = yaml.safe_load(Path(__file__).with_name("turn_words.yaml").read_text(encoding="utf-8"))
+FUNCTION_WORDS = frozenset(WORDS["function_words"].split())
+PLAIN_WORDS = frozenset(WORDS["plain_words"].split())
+"""Content words that hardly tell one response from another."""
+
+
+def fold(text: str) -> str:
+    """Lower case, one form per character, plain apostrophes: what is compared, never what is stored."""
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def words(folded: str) -> list[str]:
+    """The words of folded text in order; runs of an unspaced script become overlapping pairs of characters."""
+    found: list[str] = []
+    for word in WORD.findall(folded):
+        if UNSPACED.search(word):
+            found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        else:
+            found.append(word)
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """A crude common form, so that "eggs" and "egg", "rounding" and "rounded" meet; numbers lose their commas."""
+    if word[0].isdigit():
+        number = word.replace(",", "").rstrip(".")
+        return number.rstrip("0").rstrip(".") if "." in number else number
+    word = word.removesuffix("'s")
+    if not word.isascii():
+        return word[: max(4, len(word) - 2)] if len(word) > 5 else word
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)]
+            break
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
+def is_number(word: str) -> bool:
+    return word[0].isdigit()
+
+
+def ngrams(items: Sequence[str], size: int) -> set[Any]:
+    """Every run of `size` items; one run of all when there are fewer."""
+    if not items:
+        return set()
+    starts = range(max(1, len(items) - size + 1))
+    if isinstance(items, str):
+        return {items[i : i + size] for i in starts}
+    return {tuple(items[i : i + size]) for i in starts}
+
+
+def share(part: set[Any], whole: set[Any]) -> float:
+    """The share of `part` that is found in `whole`; 0 for an empty part."""
+    return len(part & whole) / len(part) if part else 0.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One text, read once: folded text, words, stems, content stems and numbers."""
+
+    raw: str
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(self.raw)
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(self.folded)
+
+    @cached_property
+    def stems(self) -> list[str]:
+        return [stem(word) for word in self.words]
+
+    @cached_property
+    def vocabulary(self) -> set[str]:
+        return set(self.stems)
+
+    @cached_property
+    def content(self) -> set[str]:
+        """Stems of the words that carry content; numbers are not among them."""
+        return {
+            stem(word)
+            for word in self.words
+            if word not in FUNCTION_WORDS and not is_number(word) and (len(word) > 1 or not word.isascii())
+        }
+
+    @cached_property
+    def numbers(self) -> set[str]:
+        return {stem(word) for word in self.words if is_number(word)}
+
+    @cached_property
+    def squeezed(self) -> str:
+        """Folded text with every run of other characters than letters and digits as one space."""
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A user turn with what it could react to: the last query, the turns before it, and the response."""
+
+    query: Reading
+    earlier: Reading
+    response: Reading
+    turn: Reading
+
+    @classmethod
+    def of(cls, context: Sequence[Message], turn: str) -> Exchange:
+        """Read a context that ends in an assistant turn, and the user turn that follows it."""
+        users = [message.text for message in context if message.role == "user"]
+        query = users[-1] if users else ""
+        earlier = "\n".join(message.text for message in context[:-1] if message.role != "system")
+        return cls(
+            Reading(query[:CONTEXT_LIMIT]),
+            Reading(earlier[-CONTEXT_LIMIT:]),
+            Reading(context[-1].text[:CONTEXT_LIMIT]),
+            Reading(turn[:TURN_LIMIT]),
+        )
