@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,12 @@ from eval import plugin, progress, table
 from eval.config import ConfigError, load
 from eval.dialogue import Dialogue, content_hash
 from eval.judge import Judge
+from eval.perturb import PERTURBATIONS, Perturbation
 from eval.probe_config import ProbeConfig
 from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
 from eval.speaker import Speaker
-from eval.stages import Turns, decide
+from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.tables import table2
 
@@ -50,19 +51,22 @@ def probe(config: ProbeConfig, display: progress.Progress = progress.shown) -> l
     dialogues, checks = load_tasks(config)
     speaker = open_speaker(config)
     judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    perturbation = open_perturbation(config, speaker)
     protocol = protocol_of(config, speaker, judge)
     key = partial(row_key, content_hash(protocol))
     with RunDir(config.run_dir, config, protocol) as run, RowStore(run.path / "rows.jsonl") as rows:
         missing = [dialogue for dialogue in dialogues if rows.missing(key(dialogue))]
         with RowStore(run.path / "turns.jsonl") as turns:
             answered = Turns(missing, "assistant", speaker, config.answers, turns)
-            spoken = Turns(answered, "user", speaker, config.sampling, turns)
+            graded = Changed(answered, lambda d: replace(d, correct=checks[d.task](d)))
+            changed = Changed(graded, perturbation) if perturbation else graded
+            spoken = Turns(changed, "user", speaker, config.sampling, turns)
             with run.timed("assistant_turns"):
                 answered.generate(display)
             with run.timed("user_turns"):
                 spoken.generate(display)
             with run.timed("judging"), display("judging", len(dialogues), len(dialogues) - len(missing)) as advance:
-                for row in decide(spoken, lambda dialogue: checks[dialogue.task](dialogue), judge):
+                for row in decide(spoken, judge):
                     rows.append(key(row), row)
                     advance()
         run.measured["tokens"] = dict(speaker.tokens)
@@ -109,6 +113,14 @@ def open_speaker(config: ProbeConfig) -> Speaker:
     return Speaker(engine, chat_format, model_id=f"{folder.name}@{model_digest(folder)[:12]}")
 
 
+def open_perturbation(config: ProbeConfig, speaker: Speaker) -> Perturbation | None:
+    """The change of the answers that `config` asks for."""
+    if config.perturbation is None:
+        return None
+    make = PERTURBATIONS[config.perturbation.name]
+    return make(speaker.chat_format.tokenizer, **config.perturbation.options)
+
+
 def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge) -> dict[str, Any]:
     """What rows must share to be added up."""
     return {
@@ -119,6 +131,7 @@ def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge) -> dict[str
         "engine": config.engine.name,
         "answers": config.answers.model_dump(),
         "sampling": config.sampling.model_dump(),
+        "perturbation": config.perturbation.model_dump() if config.perturbation else None,
         "judge": judge.id,
     }
 

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from eval import plugin
 from eval.config import Config, Plugin, options_for
 from eval.engine import Sampling
+from eval.perturb import PERTURBATIONS
 
 
 class ProbeConfig(Config):
@@ -25,6 +26,9 @@ class ProbeConfig(Config):
     engine: Plugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
     answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns")
     sampling: Sampling = Field(Sampling(max_tokens=96), description="sampling of user turns")
+    perturbation: Plugin | None = Field(
+        None, description="change of the answer before the user turn: a function of eval/perturb.py, with its options"
+    )
     judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
     tasks: dict[str, dict[str, Any]] = Field(
         description="files of eval/tasks/, each with the options of its `load`; null leaves a task out"
@@ -44,6 +48,17 @@ class ProbeConfig(Config):
     def _engine_takes_its_options(cls, engine: Plugin) -> Plugin:
         constructor = plugin.load("eval.engines", engine.name).Engine.__init__
         return Plugin(name=engine.name, **options_for(constructor, engine.options, "engine", ours=["folder"]))
+
+    @field_validator("perturbation")
+    @classmethod
+    def _perturbation_takes_its_options(cls, perturbation: Plugin | None) -> Plugin | None:
+        if perturbation is None:
+            return None
+        if perturbation.name not in PERTURBATIONS:
+            raise ValueError(f"no {perturbation.name!r} in eval/perturb.py; it has {', '.join(PERTURBATIONS)}")
+        make = PERTURBATIONS[perturbation.name]
+        options = options_for(make, perturbation.options, "perturbation", ours=["tokenizer"])
+        return Plugin(name=perturbation.name, **options)
 
     @field_validator("judge")
     @classmethod

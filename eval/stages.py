@@ -55,17 +55,28 @@ class Turns:
         return self.speaker.key(dialogue, self.role, self.sampling)
 
 
-def decide(dialogues: Iterable[Dialogue], check: Callable[[Dialogue], bool | None], judge: Judge) -> Iterator[Dialogue]:
-    """Each dialogue as a finished row, in any order: graded, and judged unless an earlier stage failed."""
+@dataclass(frozen=True)
+class Changed:
+    """`dialogues` with `change` made to each that has not failed; a stage without a store, made anew when iterated."""
+
+    dialogues: Iterable[Dialogue]
+    change: Callable[[Dialogue], Dialogue]
+
+    def __iter__(self) -> Iterator[Dialogue]:
+        for dialogue in self.dialogues:
+            yield dialogue if dialogue.failure else self.change(dialogue)
+
+
+def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:
+    """Each dialogue as a finished row, in any order: judged, unless an earlier stage failed."""
     failed: list[Dialogue] = []
 
     def judgeable() -> Iterator[Dialogue]:
         for dialogue in dialogues:
-            graded = replace(dialogue, correct=check(dialogue))
-            if graded.failure is None:
-                yield graded
+            if dialogue.failure is None:
+                yield dialogue
             else:
-                failed.append(graded)
+                failed.append(dialogue)
 
     for dialogue, result in judge.judge(judgeable()):
         if isinstance(result, Judgement):

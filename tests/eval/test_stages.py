@@ -13,7 +13,7 @@ from eval.engine import Completion, Prompt, Sampling
 from eval.progress import silent
 from eval.rows import RowStore
 from eval.speaker import Speaker
-from eval.stages import Turns, decide
+from eval.stages import Changed, Turns, decide
 
 
 class LetterFormat:
@@ -168,9 +168,10 @@ def test_every_row_ends_in_one_of_five_states(tmp_path: Path) -> None:
         voice = speaker(engine)
         answered = Turns(dialogues, "assistant", voice, LIMIT, store)
         answered.generate(silent)
-        spoken = Turns(answered, "user", voice, Sampling(max_tokens=6), store)
+        graded = Changed(answered, lambda dialogue: replace(dialogue, correct=dialogue.meta["row"] % 2 == 0))
+        spoken = Turns(graded, "user", voice, Sampling(max_tokens=6), store)
         spoken.generate(silent)
-        rows = list(decide(spoken, lambda dialogue: dialogue.meta["row"] % 2 == 0, judge))
+        rows = list(decide(spoken, judge))
     assert sorted(row.meta["row"] for row in rows) == [*range(40), 90, 91]
     counts = count_states(rows)
     assert counts["skipped"] == 1 and counts["gen_error"] == 2
@@ -178,7 +179,7 @@ def test_every_row_ends_in_one_of_five_states(tmp_path: Path) -> None:
     assert judge.seen == 39
     for row in rows:
         assert (row.judgement is None) == (row.failure is not None)
-        assert row.correct == (row.meta["row"] % 2 == 0)
+        assert row.correct == (row.meta["row"] % 2 == 0 if row.meta["row"] < 90 else None)
 
 
 @pytest.mark.parametrize("dialogues", [[], [replace(held_out(1), failure=Failure("load", "x"))]])
@@ -188,7 +189,7 @@ def test_nothing_to_do_is_no_error(tmp_path: Path, dialogues: list[Dialogue]) ->
         turns = Turns(dialogues, "user", speaker(engine), LIMIT, store)
         turns.generate(silent)
         assert list(turns) == dialogues
-        assert len(list(decide(turns, lambda _: None, LengthJudge()))) == len(dialogues)
+        assert len(list(decide(turns, LengthJudge()))) == len(dialogues)
     assert engine.seen == []
 
 
