@@ -26,6 +26,7 @@ from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
 from eval.speaker import Speaker
 from eval.stages import Changed, Turns, decide
+from eval.stored_answers import StoredAnswers
 from eval.summary import TaskSummary, summarise
 from eval.tables import table2
 
@@ -52,17 +53,20 @@ def probe(config: ProbeConfig, display: progress.Progress = progress.shown) -> l
     speaker = open_speaker(config)
     judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
     perturbation = open_perturbation(config, speaker)
-    protocol = protocol_of(config, speaker, judge)
+    stored = StoredAnswers(config.answers_from) if config.answers_from else None
+    protocol = protocol_of(config, speaker, judge, stored)
     key = partial(row_key, content_hash(protocol))
     with RunDir(config.run_dir, config, protocol) as run, RowStore(run.path / "rows.jsonl") as rows:
         missing = [dialogue for dialogue in dialogues if rows.missing(key(dialogue))]
         with RowStore(run.path / "turns.jsonl") as turns:
-            answered = Turns(missing, "assistant", speaker, config.answers, turns)
+            own = Turns(missing, "assistant", speaker, config.answers, turns)
+            answered = Changed(missing, stored) if stored else own
             graded = Changed(answered, lambda d: replace(d, correct=checks[d.task](d)))
             changed = Changed(graded, perturbation) if perturbation else graded
             spoken = Turns(changed, "user", speaker, config.sampling, turns)
             with run.timed("assistant_turns"):
-                answered.generate(display)
+                if not stored:
+                    own.generate(display)
             with run.timed("user_turns"):
                 spoken.generate(display)
             with run.timed("judging"), display("judging", len(dialogues), len(dialogues) - len(missing)) as advance:
@@ -121,7 +125,7 @@ def open_perturbation(config: ProbeConfig, speaker: Speaker) -> Perturbation | N
     return make(speaker.chat_format.tokenizer, **config.perturbation.options)
 
 
-def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge) -> dict[str, Any]:
+def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge, stored: StoredAnswers | None) -> dict[str, Any]:
     """What rows must share to be added up."""
     return {
         "model": speaker.model_id,
@@ -131,6 +135,7 @@ def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge) -> dict[str
         "engine": config.engine.name,
         "answers": config.answers.model_dump(),
         "sampling": config.sampling.model_dump(),
+        "answers_from": stored.by if stored else None,
         "perturbation": config.perturbation.model_dump() if config.perturbation else None,
         "judge": judge.id,
     }

@@ -26,6 +26,9 @@ class ProbeConfig(Config):
     engine: Plugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
     answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns")
     sampling: Sampling = Field(Sampling(max_tokens=96), description="sampling of user turns")
+    answers_from: Path | None = Field(
+        None, description="finished run folder whose answers are used, of this model or of another (cross condition)"
+    )
     perturbation: Plugin | None = Field(
         None, description="change of the answer before the user turn: a function of eval/perturb.py, with its options"
     )

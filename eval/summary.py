@@ -8,14 +8,14 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from eval.dialogue import STATES, Dialogue, Message, State
 from eval.labels import SPECIFIC
 from eval.stats import Rate
 
-Setting = Literal["self-generated", "held-out"]
+Setting = Literal["self-generated", "cross", "held-out"]
 
 JUDGED: tuple[State, ...] = ("ok", "truncated")
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
@@ -35,13 +35,13 @@ class TaskSummary:
 
     task: str
     setting: Setting | None
-    """None: every row was skipped before it showed who wrote its answer."""
+    """None: no row got as far as to show who wrote its answer."""
     total: int
     states: Mapping[State, int]
     genuine: Rate
     specific: Rate
     accuracy: Rate
-    """Right answers of graded ones. Self-generated only: in the held-out setting the answer is not the model's."""
+    """Right answers of graded ones. Self-generated only: in the other settings the answer is not the model's."""
     questions: Rate
     """Assistant answers that end in a question, of the answers there are."""
     cut_off: Rate
@@ -70,8 +70,8 @@ class TaskSummary:
 def summarise(dialogues: Iterable[Dialogue]) -> list[TaskSummary]:
     """Sum up finished dialogues per task and setting, sorted by both.
 
-    The setting is read from each row: held-out when the assistant answer comes from the data. A row that was skipped at
-    loading may not show it; it goes with the other rows of its task when they are all of one setting.
+    The setting is read from each row, by who wrote the answer and the user turn. A row that failed before it shows them
+    goes with the other rows of its task when they are all of one setting.
 
     Raises:
         ValueError: a dialogue without a failure has no judged user turn; the message gives its task and id.
@@ -82,7 +82,7 @@ def summarise(dialogues: Iterable[Dialogue]) -> list[TaskSummary]:
     for task in [task for task, setting in tallies if setting is None]:
         known = [tally for (other, setting), tally in tallies.items() if other == task and setting is not None]
         if len(known) == 1:
-            known[0].skip(tallies.pop((task, None)).total)
+            known[0].merge(tallies.pop((task, None)))
     ordered = sorted(tallies.items(), key=lambda item: (item[0][0], item[0][1] or ""))
     return [tally.summary(task, setting) for (task, setting), tally in ordered]
 
@@ -136,10 +136,10 @@ class _Tally:
         self.labels[dialogue.judgement.label] += 1
         self.judges[dialogue.judgement.judge] += 1
 
-    def skip(self, rows: int) -> None:
-        """Count rows that were skipped at loading."""
-        self.total += rows
-        self.states["skipped"] += rows
+    def merge(self, other: _Tally) -> None:
+        """Count the rows of another tally too."""
+        for counted in fields(self):
+            setattr(self, counted.name, getattr(self, counted.name) + getattr(other, counted.name))
 
     def summary(self, task: str, setting: Setting | None) -> TaskSummary:
         """The counts, frozen; mappings are sorted so that equal rows print equal bytes."""
@@ -178,11 +178,18 @@ def answer_of(dialogue: Dialogue) -> Message | None:
 
 
 def setting_of(dialogue: Dialogue) -> Setting | None:
-    """Who wrote the answer: the model ("self-generated") or the data ("held-out"); None for a skipped row."""
+    """Who wrote the answer: the data ("held-out"), the model itself ("self-generated") or another one ("cross").
+
+    None for a row that was skipped, or that failed before its user turn on an answer that is not the data's.
+    """
+    answer, turn = answer_of(dialogue), user_turn_of(dialogue)
     if dialogue.state == "skipped":
         return None
-    answer = answer_of(dialogue)
-    return "held-out" if answer is not None and answer.by == "data" else "self-generated"
+    if answer is not None and answer.by == "data":
+        return "held-out"
+    if answer is None or turn is None:
+        return None
+    return "self-generated" if answer.by == turn.by else "cross"
 
 
 def ends_in_question(text: str) -> bool:

@@ -137,12 +137,23 @@ def test_an_empty_user_turn_that_failed_keeps_the_setting() -> None:
     assert answer_of(empty) == GIVEN
 
 
-def test_a_failed_answer_in_a_longer_conversation_is_self_generated() -> None:
+def test_a_failed_answer_in_a_longer_conversation_has_no_setting_of_its_own() -> None:
     messages = (said("user", "Hi", by="data"), GIVEN, said("user", "And 3 + 3?", by="data"))
     failed = Dialogue("ifeval", messages, failure=Failure("generate", "context_too_long"))
     assert user_turn_of(failed) is None
     assert answer_of(failed) is None
-    assert setting_of(failed) == "self-generated"
+    assert setting_of(failed) is None
+
+
+def test_a_user_turn_on_another_models_answer_is_the_cross_condition() -> None:
+    question = Dialogue("gsm8k", (said("user", "2 + 2?", by="data"),))
+    crossed = question.says(said("assistant", "4", by="other@1")).says(said("user", "Why?", by="model@1"))
+    failed = replace(question, failure=Failure("generate", "context_too_long"), meta={"row": 2})
+    judged = replace(crossed, judgement=Judgement("genuine_followup", True, "toy-1"), correct=True)
+    assert setting_of(judged) == "cross"
+    (summary,) = summarise([failed, judged])
+    assert (summary.setting, summary.total, summary.states["gen_error"]) == ("cross", 2, 1)
+    assert summary.accuracy.n == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""The answers of another run, for the cross condition (user turns of one model on another's answers) and for sweeps."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, Failure, Message
+from eval.rows import read_rows
+from eval.summary import answer_of
+
+
+class StoredAnswers:
+    """Gives each dialogue the answer that a finished run folder has for it; `by` says whose answers they are.
+
+    Raises:
+        ConfigError: no such run, an unfinished one, or one whose answers were perturbed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if not (folder / "summary.json").is_file():
+            raise ConfigError(f"answers_from {folder} is no finished run; finish it with `python -m eval.probe`")
+        protocol = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["protocol"]
+        if protocol["perturbation"] is not None:
+            raise ConfigError(f"answers_from {folder} has perturbed answers; name a run without a perturbation")
+        self.by: str = protocol["answers_from"] or protocol["model"]
+        self._answers: dict[str, Message] = {}
+        for row in read_rows(folder / "rows.jsonl"):
+            answer = answer_of(row)
+            if answer is not None and answer.by != "data":
+                self._answers[row.id] = answer
+
+    def __call__(self, dialogue: Dialogue) -> Dialogue:
+        """`dialogue` with the stored answer; one that ends in the data's own answer passes as it is."""
+        if dialogue.messages[-1].role == "assistant":
+            return dialogue
+        answer = self._answers.get(dialogue.id)
+        if answer is None:
+            missing = Failure("generate", "no_stored_answer", f"{self.folder} has no answer to this row")
+            return replace(dialogue, failure=missing)
+        return dialogue.says(answer)
