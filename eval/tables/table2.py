@@ -28,11 +28,17 @@ HEADINGS = {
 }
 """Known tasks in the order of their columns; any other task stands behind them under its own name."""
 
-FOLLOW_UP = {"self-generated": "follow-up", "held-out": "held-out", None: "follow-up (setting unknown)"}
+FOLLOW_UP = {
+    "self-generated": "follow-up",
+    "cross": "cross",
+    "held-out": "held-out",
+    None: "follow-up (setting unknown)",
+}
 TRUNCATED = "Truncated user turns (cut off at their token limit) are judged as they stand and count in n."
 UNJUDGED = "unjudged = gen_error + judge_error + skipped; these rows count in N, not in judged n."
 NOT_POOLED = (
-    "follow-up: genuine user turns on the model's own answers; held-out: on answers from the data. Never pooled."
+    "follow-up: genuine user turns on the model's own answers; cross: on another model's; held-out: on the data's. "
+    "Never pooled."
 )
 
 MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
