@@ -12,8 +12,8 @@ from fractions import Fraction
 from eval.dialogue import Dialogue
 
 INSTRUCTION = "Show your reasoning, then give the answer on a last line of the form: #### <number>"
-"""Version 1 of the zero-shot prompt; a change of it changes every row's id. SmolLM2-135M ends 15 of 20 answers to it within
-256 tokens, and 10 of 20 when it is told to reason step by step (greedy)."""
+"""Version 1 of the zero-shot prompt; a change of it changes every row's id. Of 20 greedy answers within 256 tokens,
+SmolLM2-135M finishes 15 with it, and 10 when told to reason step by step."""
 
 LONGEST_ANSWER = 20_000
 """Characters read, from the end: a looping answer costs bounded time (verl-project/verl#6673)."""
