@@ -4,12 +4,11 @@ The fit of the local judge adds them to the labelled items, so that it learns wh
 one small model happens to write. They are made from the contexts of the training side alone and never measured on.
 """
 
-# ruff: noqa: RUF001 (text of several scripts is what this file is about)
 from __future__ import annotations
 
+import itertools
 import random
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,36 +17,41 @@ import yaml
 from eval.dialogue import Message
 from eval.gold import GoldItem
 from eval.labels import ALWAYS_GENUINE
-from eval.turn_text import Exchange, Reading, is_number, stem, words
+from eval.turn_text import SENTENCE_END, Exchange, Reading, is_number, stem, words
 
-SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+Made = tuple[Sequence[Message], str]
+"""A context and a user turn to follow it."""
+Maker = Callable[[GoldItem], Made | None]
 
 
 def construct(items: Sequence[GoldItem], per_context: int, seed: int) -> list[GoldItem]:
-    """`per_context` turns for each different context of `items`, the kinds taken in turn. Same seed, same turns."""
+    """Up to `per_context` turns for each different context, the kinds taken in turn; same seed, same turns."""
     draw = random.Random(seed)
-    phrases = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     contexts = list({item.context: item for item in items}.values())
-    kinds: list[tuple[str, Callable[[GoldItem], str | None]]] = [
-        ("previous_turn_restate", lambda item: _part(_query(item), draw)),
-        ("assistant_turn_restate", lambda item: _part(_response(item), draw)),
-        ("assistant_continuation", lambda item: None),
-        ("new_task_prompt", lambda item: _query(draw.choice(contexts))),
-        ("malformed_artifact", lambda item: _scrambled(_response(item), draw)),
-        *((label, _filler(items, lines, draw)) for label, lines in phrases.items()),
-        ("generic_followup", _filler(items, phrases["generic_followup"], draw)),
-    ]
+    kinds = itertools.cycle(_kinds(contexts, draw))
     made: list[GoldItem] = []
-    order = 0
     for item in contexts:
-        for _ in range(per_context):
-            label, make = kinds[order % len(kinds)]
-            order += 1
-            if label == "assistant_continuation" and order % 2:
-                made.extend(_continued(item))
-            elif (text := make(item)) is not None:
-                made.append(_labelled(item, item.dialogue.messages[:-1], text, label))
+        for label, make in itertools.islice(kinds, per_context):
+            if (found := make(item)) is not None:
+                made.append(_labelled(item, *found, label))
     return made
+
+
+def _kinds(contexts: Sequence[GoldItem], draw: random.Random) -> list[tuple[str, Maker]]:
+    phrases = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return [
+        ("previous_turn_restate", lambda item: _after(item, _part(_query(item), draw))),
+        ("assistant_turn_restate", lambda item: _after(item, _part(_response(item), draw))),
+        ("assistant_continuation", _continued),
+        ("new_task_prompt", lambda item: _after(item, _query(draw.choice(contexts)))),
+        ("malformed_artifact", lambda item: _after(item, _scrambled(_response(item), draw))),
+        *((label, _filler(contexts, lines, draw)) for label, lines in phrases.items()),
+        ("generic_followup", _filler(contexts, phrases["generic_followup"], draw)),
+    ]
+
+
+def _after(item: GoldItem, text: str | None) -> Made | None:
+    return None if text is None else (item.dialogue.messages[:-1], text)
 
 
 def _query(item: GoldItem) -> str:
@@ -81,20 +85,20 @@ def _scrambled(text: str, draw: random.Random) -> str:
     return " ".join("".join(draw.sample(word, len(word))) if len(word) > 3 else word for word in found)
 
 
-def _continued(item: GoldItem) -> Iterator[GoldItem]:
+def _continued(item: GoldItem) -> Made | None:
     """The response cut in two: its second half is what an assistant says after the first."""
     sentences = _sentences(_response(item))
-    if len(sentences) >= 4 and not sentences[-1].rstrip().endswith("?"):
-        half = len(sentences) // 2
-        first = replace(item.dialogue.messages[-2], text=" ".join(sentences[:half]))
-        context = (*item.dialogue.messages[:-2], first)
-        yield _labelled(item, context, "\n".join(sentences[half : half + 4]), "assistant_continuation")
+    if len(sentences) < 4 or sentences[-1].rstrip().endswith("?"):
+        return None
+    half = len(sentences) // 2
+    first = replace(item.dialogue.messages[-2], text=" ".join(sentences[:half]))
+    return (*item.dialogue.messages[:-2], first), "\n".join(sentences[half : half + 4])
 
 
-def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random) -> Callable[[GoldItem], str | None]:
+def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random) -> Maker:
     """One of the lines with its blanks filled; None when this conversation has nothing to fill them with."""
 
-    def fill(item: GoldItem) -> str | None:
+    def fill(item: GoldItem) -> Made | None:
         exchange = Exchange.of(item.dialogue.messages[:-1], "")
         source = item.dialogue.messages[-2].text.split()
         start = draw.randrange(max(1, len(source)))
@@ -113,7 +117,7 @@ def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random
                 if not choices:
                     return None
                 line = line.replace(blank, draw.choice(choices), 1)
-        return line
+        return _after(item, line)
 
     return fill
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE
 from eval.turn_artifacts import THINK_TAG, loop_share, special_tokens
+from eval.turn_cues import PROMPTED_REPLY
 from eval.turn_features import features
 from eval.turn_model import TurnModel
 from eval.turn_text import Exchange, Reading
 
+ASKING_TAIL = 200
+"""Characters at the end of a response in which a question is one that the user is asked."""
 GENUINE_GIVEN_OPEN_LABEL = 0.02
 """How often a turn is genuine under a label that leaves the binary open; the guide calls such cases rare."""
 
@@ -46,6 +49,8 @@ def by_rule(exchange: Exchange, model: TurnModel) -> Decision | None:
         before = Exchange(exchange.query, exchange.earlier, exchange.response, Reading(" ".join(turn.words[:start])))
         reacted = start >= 4 and by_model(before, model).genuine
         return Decision("malformed_artifact", reacted, "loop")
+    if PROMPTED_REPLY.fullmatch(turn.folded.strip(" .!,")) and "?" in exchange.response.raw[-ASKING_TAIL:]:
+        return Decision("genuine_followup", True, "answer")
     return _copy(exchange)
 
 

@@ -70,6 +70,12 @@ def _overlap(exchange: Exchange) -> dict[str, float]:
         "numbers_new": math.log1p(len(numbers_new)),
         "numbers_known": math.log1p(len(turn.numbers & asked_numbers)),
         "query_numbers_share": share(exchange.query.numbers, turn.numbers),
+        "query_content_covered": share(exchange.query.content, words),
+        "question_share": share(telling, exchange.asking.content),
+        "question_covered": share(exchange.asking.content, words),
+        "longest_taken": max(map(len, taken), default=0) / 10,
+        "most_said_taken": math.log1p(max((response.counts[word] for word in taken), default=0)),
+        "short_taken": float(len(turn.words) <= 4 and bool(taken or numbers_taken)),
         "odd_spelling": _odd_spelling(exchange),
     }
 
@@ -93,6 +99,8 @@ def _copies(exchange: Exchange) -> dict[str, float]:
         found[f"{name}_characters"] = share(characters, other_characters)
         found[f"{name}_covered"] = share(other_characters, characters)
         found[f"{name}_words"] = share(turn.vocabulary, other.vocabulary)
+    pairs = ngrams(turn.stems, 2) - ngrams(exchange.query.stems, 2)
+    found["response_pairs"] = share(pairs, ngrams(exchange.response.stems, 2))
     found["closer_to_response"] = found["response_characters"] - found["query_characters"]
     found["copy"] = max(found["response_characters"], found["query_characters"])
     return found
@@ -148,8 +156,10 @@ def _cues(exchange: Exchange) -> dict[str, float]:
     found = {f"cue_{name}": float(bool(cue.search(turn))) for name, cue in CUES.items()}
     taken = exchange.turn.content & exchange.response.content - exchange.query.content - exchange.earlier.content
     asks_what_is = found["cue_what_is_start"]
+    impersonal = not (found["cue_you"] or found["cue_first_person"] or QUESTION.search(turn))
     return {
         **found,
+        "impersonal_statement": float(impersonal and len(exchange.turn.words) > 5),
         "what_is_taken": asks_what_is * bool(taken),
         "what_is_untaken": asks_what_is * (not taken),
         "simplify_only": found["cue_simplify"] * (len(exchange.turn.content - PLAIN_STEMS) <= 1),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -25,6 +26,7 @@ CONTEXT_LIMIT = 12_000
 """Characters read of the query, of the response and of the earlier turns, each."""
 
 WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 WORDS = yaml.safe_load(Path(__file__).with_name("turn_words.yaml").read_text(encoding="utf-8"))
@@ -103,6 +105,10 @@ class Reading:
         return [stem(word) for word in self.words]
 
     @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(self.stems)
+
+    @cached_property
     def vocabulary(self) -> set[str]:
         return set(self.stems)
 
@@ -133,6 +139,12 @@ class Exchange:
     earlier: Reading
     response: Reading
     turn: Reading
+
+    @cached_property
+    def asking(self) -> Reading:
+        """The last sentence of the query: in a word problem, the question."""
+        sentences = [part for part in SENTENCE_END.split(self.query.raw) if part.strip()]
+        return Reading(sentences[-1] if sentences else "")
 
     @classmethod
     def of(cls, context: Sequence[Message], turn: str) -> Exchange:
