@@ -1,0 +1,146 @@
+"""Engine on transformers: the model runs in this process, on a CPU in float32 or on a GPU in bfloat16.
+
+Greedy rows can differ with the batch they ran in where two logits are equal to within rounding. `generation_config`
+of the model is never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from eval.batching import Scheduler
+from eval.config import ConfigError
+from eval.decoding import Decoder, Row
+from eval.dialogue import Failure
+from eval.engine import Completion, Prompt, Sampling
+from eval.grouped_attention import use_grouped_attention
+from eval.weights import model_digest, model_folder
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+class Engine:
+    """Completes token ids with a causal language model of transformers."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        device: str = "auto",
+        dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
+        batch_tokens: int | None = None,
+        batch_rows: int | None = None,
+    ) -> None:
+        """Reads the configuration alone; weights are read when the first prompt comes.
+
+        Args:
+            folder: model folder or Hub id.
+            device: "auto" is the GPU if there is one.
+            dtype: "auto" is float32 on a CPU and bfloat16 on a GPU.
+            batch_tokens: positions that a batch may hold in its cache; by default 32,768 on a CPU, 262,144 on a GPU.
+            batch_rows: rows of a batch; by default 64 on a CPU, 256 on a GPU.
+
+        Raises:
+            ConfigError: the folder is incomplete, or a setting cannot work.
+        """
+        from transformers import AutoConfig
+
+        for name, value in (("batch_tokens", batch_tokens), ("batch_rows", batch_rows)):
+            if value is not None and value < 1:
+                raise ConfigError(f"engine.{name} is {value}; it must be at least 1")
+        self.name, self.folder = Path(folder).name, model_folder(folder)
+        config = AutoConfig.from_pretrained(self.folder).get_text_config()
+        self.max_context: int = config.max_position_embeddings
+        self.vocabulary: int = config.vocab_size
+        self.device = chosen_device(device)
+        on_cpu = self.device == "cpu"
+        self.dtype = ("float32" if on_cpu else "bfloat16") if dtype == "auto" else dtype
+        self.batch_tokens = batch_tokens or (2**15 if on_cpu else 2**18)
+        self.batch_rows = batch_rows or (64 if on_cpu else 256)
+
+    @cached_property
+    def model_id(self) -> str:
+        """Name and digest of the weights."""
+        return f"{self.name}@{model_digest(self.folder)[:12]}"
+
+    def generate(
+        self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
+    ) -> Iterator[tuple[str, Completion | Failure]]:
+        """Complete every prompt; takes a window of them at a time and yields (key, result) as rows finish."""
+        scheduler: Scheduler | None = None
+        rows = (Row(prompt, result=self._refusal(prompt, sampling)) for prompt in prompts)
+        for first in rows:
+            # The weights are read once there is a row that needs them.
+            if first.result is not None:
+                yield first.prompt.key, first.result
+                continue
+            scheduler = Scheduler(
+                Decoder(self.model, sampling, stop_ids), chain([first], rows), self.batch_tokens, self.batch_rows
+            )
+            for row in scheduler.run():
+                assert row.result is not None
+                yield row.prompt.key, row.result
+
+    @cached_property
+    def model(self) -> PreTrainedModel:
+        """The loaded weights.
+
+        Raises:
+            ConfigError: the files cannot be read, or do not hold every weight.
+        """
+        import torch
+        from safetensors import SafetensorError
+        from transformers import AutoModelForCausalLM
+
+        try:
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
+                self.folder, dtype=getattr(torch, self.dtype), output_loading_info=True
+            )
+        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+            raise ConfigError(f"cannot read the weights in {self.folder} ({error}); copy them again") from error
+        model, report = loaded
+        if absent := sorted(report["missing_keys"]):
+            raise ConfigError(
+                f"the weights in {self.folder} lack {len(absent)} tensors of {type(model).__name__}, such as "
+                f"{absent[0]}; copy them again from where the model was saved"
+            )
+        use_grouped_attention(model)
+        return model.to(self.device).eval()
+
+    def _refusal(self, prompt: Prompt, sampling: Sampling) -> Failure | None:
+        if not prompt.ids:
+            return Failure("generate", "empty_prompt", "the prompt has no tokens")
+        if len(prompt.ids) + sampling.max_tokens > self.max_context:
+            return Failure(
+                "generate",
+                "context_too_long",
+                f"{len(prompt.ids)} tokens and {sampling.max_tokens} to generate exceed {self.max_context}",
+            )
+        if max(prompt.ids) >= self.vocabulary:
+            raise ValueError(
+                f"prompt {prompt.key} has token {max(prompt.ids)}, and {self.folder} knows {self.vocabulary} tokens; "
+                "tokenizer and weights do not belong together"
+            )
+        return None
+
+
+def chosen_device(device: str) -> str:
+    """The torch device that `device` names; "auto" is the first GPU, else the CPU.
+
+    Raises:
+        ConfigError: there is no such device here.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"engine.device is {device!r}, which cannot be used here ({error}); try auto") from error
+    return device
