@@ -69,7 +69,7 @@ def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
     path, print_config = given.pop("config"), given.pop("print_config")
     values = _read_yaml(path) if path else {}
     for name, value in [*given.items(), *_pairs(rest)]:
-        _set(values, name, None if value == "null" else value)
+        _set(values, name, _value(value))
     config = validate(cls, values)
     if print_config:
         print(dump(config), end="")
@@ -127,8 +127,10 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
     group = parser.add_argument_group("fields", "each may stand in the YAML or here; here wins; null unsets")
     for name, field in _leaves(cls):
         default = "" if field.is_required() or field.default in (None, {}) else f" (default: {field.default})"
+        switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
         group.add_argument(
             _hyphenated(f"--{name}"),
+            **switch,
             dest=name,
             metavar=_kind(field),
             default=argparse.SUPPRESS,
@@ -184,6 +186,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{path} holds a {type(values).__name__}; a configuration is a mapping of fields to values")
     return values
+
+
+def _value(text: str) -> Any:
+    """Lists, mappings and null as YAML has them; any other text as it is, for the field's type to convert."""
+    return yaml.safe_load(text) if text == "null" or text.startswith(("[", "{")) else text
 
 
 def _set(values: dict[str, Any], dotted: str, value: Any) -> None:

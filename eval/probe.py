@@ -88,7 +88,7 @@ def load_tasks(config: ProbeConfig) -> tuple[list[Dialogue], dict[str, Callable[
         ConfigError: data is missing or malformed, or two rows are the same.
     """
     dialogues: list[Dialogue] = []
-    checks = {}
+    checks: dict[str, Callable[[Dialogue], bool | None]] = {}
     for name, options in config.tasks.items():
         task = plugin.load("eval.tasks", name)
         try:

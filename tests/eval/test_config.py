@@ -20,6 +20,8 @@ class Outer(Config):
     name: str = Field(description="what it is called")
     run_dir: Path = Field(Path("runs/x"), description="where 100 % of it goes")
     limit: int | None = Field(7, description="rows")
+    temperatures: list[float] = Field([0.0], description="several")
+    dry_run: bool = Field(False, description="a switch")
     mode: Literal["fast", "slow"] = Field("fast", description="how")
     sampling: Inner = Field(Inner(seed=9), description="nested")
     engine: Plugin = Field(Plugin(name="toy"), description="open")
@@ -60,6 +62,13 @@ def test_hyphen_and_underscore_are_one(spelling: str) -> None:
 
 def test_null_unsets() -> None:
     assert parse("--name", "a", "--limit", "null").limit is None
+
+
+def test_a_list_is_written_as_in_yaml_and_a_switch_needs_no_value() -> None:
+    config = parse("--name", "a", "--temperatures", "[0, 0.7]", "--dry-run")
+    assert config.temperatures == [0.0, 0.7]
+    assert config.dry_run
+    assert not parse("--name", "a", "--dry-run", "false").dry_run
 
 
 def test_a_value_may_hold_what_an_option_holds() -> None:
