@@ -25,9 +25,11 @@ TURN_LIMIT = 6_000
 CONTEXT_LIMIT = 12_000
 """Characters read of the query, of the response and of the earlier turns, each."""
 
-WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+LETTER = rf"(?![{UNSPACED}])[^\W\d_]"
+WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{UNSPACED}]+|(?:{LETTER})+(?:['’](?:{LETTER})+)*")
+UNSPACED_WORD = re.compile(rf"[{UNSPACED}]")
 SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 WORDS = yaml.safe_load(Path(__file__).with_name("turn_words.yaml").read_text(encoding="utf-8"))
 FUNCTION_WORDS = frozenset(WORDS["function_words"].split())
@@ -44,7 +46,7 @@ def words(folded: str) -> list[str]:
     """The words of folded text in order; runs of an unspaced script become overlapping pairs of characters."""
     found: list[str] = []
     for word in WORD.findall(folded):
-        if UNSPACED.search(word):
+        if UNSPACED_WORD.match(word):
             found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         else:
             found.append(word)

@@ -70,6 +70,7 @@ def judged(turn: str, query: str = QUERY, response: str = RESPONSE) -> Judgement
         ("new_task_prompt", "A train leaves at 9 and travels 240 miles at 60 miles an hour. When does it arrive?"),
         ("generic_followup", "Can you explain that more simply?"),
         ("generic_followup", "Could you give me another example?"),
+        ("generic_followup", "Make it shorter."),
         (
             "genuine_followup",
             "Wait, why do you take 12 away from the 90? I thought those stay behind in the shop window.",

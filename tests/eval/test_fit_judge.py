@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from eval import fit_judge
+from eval.dialogue import Dialogue, Message
+from eval.gold import GoldItem
+from eval.turn_model import TurnModel
+
+PLACES = ("Lisbon", "Oslo", "Quito", "Hanoi", "Accra", "Perth", "Turin", "Riga")
+
+
+def items() -> list[GoldItem]:
+    found = []
+    for place in PLACES:
+        query, response = (
+            f"What should I see in {place}?",
+            f"Walk up to the lighthouse of {place} before 9 and bring a coat.",
+        )
+        for turn, label in (
+            ("Why does the lighthouse need a coat?", "genuine_followup"),
+            (query, "previous_turn_restate"),
+            ("Can you explain that more simply?", "generic_followup"),
+            ("Write a poem about a dog.", "new_task_prompt"),
+        ):
+            messages = (Message("user", query), Message("assistant", response), Message("user", turn))
+            found.append(GoldItem(Dialogue("test", messages), label, "followup" in label, place, "written", None))
+    return found
+
+
+def test_every_item_is_judged_by_a_fit_that_never_saw_its_query(monkeypatch):
+    real, trained = fit_judge.fit, []
+
+    def spy(train, seed=0):
+        trained.append({item.context for item in train})
+        return real(train, seed)
+
+    monkeypatch.setattr(fit_judge, "fit", spy)
+    judged = fit_judge.judge_unseen(items())
+    assert len(judged) == len(items())
+    assert len(trained) == fit_judge.FOLDS
+    left_out = [set(PLACES) - contexts for contexts in trained]
+    assert all(left_out)
+    assert sorted(place for places in left_out for place in places) == sorted(PLACES)
+
+
+def test_a_fit_learns_easy_items_and_survives_json():
+    model = fit_judge.fit(items())
+    again = TurnModel.from_json(json.loads(json.dumps(model.to_json())))
+    assert again == model
+    decisions = [fit_judge.decide(fit_judge.exchange_of(item), again) for item in items()]
+    assert [d.genuine for d in decisions] == [item.genuine for item in items()]
+
+
+def test_the_same_items_give_the_same_weights():
+    assert fit_judge.fit(items(), seed=3) == fit_judge.fit(items(), seed=3)
+
+
+def test_the_command_writes_parameters_that_name_queries_and_figures(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(fit_judge, "SEEDS", (0,))
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "local.json"
+    rows = [
+        {
+            "messages": [{"role": m.role, "content": m.text} for m in item.dialogue.messages[:-1]],
+            "user_turn": item.dialogue.messages[-1].text,
+            "label": item.label,
+            "genuine": item.genuine,
+        }
+        for item in items()
+    ]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fit_judge.main(["--gold", str(gold), "--out", str(out)])
+    written = json.loads(out.read_text())
+    assert written["n"] == len(rows)
+    assert len(written["contexts"]) == len(PLACES)
+    assert len(written["cross_validated"]["binary"]) == 1
+    assert TurnModel.read(out).features
+    assert str(out) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("broken", [{"mean": []}, {"genuine": [1.0]}, {"labels": {"praise": []}}])
+def test_parameters_that_do_not_fit_are_refused(broken):
+    values = {"features": ["a"], "mean": [0.0], "scale": [1.0], "labels": {"other": [0.0, 0.0]}, "genuine": [0.0, 0.0]}
+    with pytest.raises(ValueError, match=r"scales|intercept|unknown label"):
+        TurnModel.from_json({**values, **broken})
