@@ -3,14 +3,18 @@
 The one place that renders: the probe, SFT and RL all speak through a `ChatFormat`, so a turn is opened with the same
 ids everywhere. What stands around the texts comes from the tokenizer's own chat template and is tokenized with its
 control tokens; texts are tokenized as plain text, whatever they hold. What a family adds (its stop tokens, its
-template's variables) is one file in `eval/formats/`; this file knows no family.
+template's variables, where its reasoning ends) is one file in `eval/formats/`; this file knows no family.
+
+Reasoning is kept apart from text. It is written in the last assistant turn of a whole conversation alone, by families
+that reason; no turn is ever opened after it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from eval.dialogue import Message, Role
 from eval.plain_text import PlainText
@@ -34,6 +38,16 @@ CHECKED: tuple[tuple[Role, ...], ...] = (
 """Conversations that a template must get right before anything is measured with it."""
 
 
+class Utterance(NamedTuple):
+    """What was said in one generated turn."""
+
+    text: str
+    reasoning: str | None
+    """None: no word of reasoning."""
+    finish: Literal["stop", "length"]
+    """"length": cut off, or the reasoning never came to a text."""
+
+
 class ChatFormat:
     """Speak conversations in the chat template that a tokenizer carries.
 
@@ -50,7 +64,13 @@ class ChatFormat:
     name: ClassVar[str]
     stops: ClassVar[Mapping[str, tuple[str, ...]]]
     """For each role that can be generated, the tokens that end its turn; those that the tokenizer has are used."""
-    template_variables: ClassVar[Mapping[str, Any]] = {}
+    closers: ClassVar[Mapping[str, str]] = {}
+    """By role, the token that closes a last turn in families whose template leaves that to the next header."""
+    reasoning_field: ClassVar[str] = "reasoning_content"
+    """The key of a message under which the template takes an assistant's reasoning."""
+    template_variables: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
+    """What is chosen or pinned for this family beyond `history`: rows of other options are of another protocol."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, history: History = "as_history") -> None:
         if history not in get_args(History):
@@ -66,7 +86,7 @@ class ChatFormat:
         self.template_sha = hashlib.sha256(tokenizer.get_chat_template().encode()).hexdigest()
         """SHA-256 of the template's text."""
         self._where = f"the chat template of {source}"
-        self._template = TurnTemplate(self._run_template, history, self._where)
+        self._template = TurnTemplate(self._run_template, history, self._where, self.reasoning_field)
         self._plain = PlainText(tokenizer)
         self._piece_ids: dict[str, list[int]] = {}
         self._stop_ids = {role: self._known(tokens, source) for role, tokens in self.stops.items()}
@@ -75,7 +95,7 @@ class ChatFormat:
     def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:
         """The ids of `messages` ending in the exact header of the next turn, which the model will speak as `role`.
 
-        With `history="as_history"` they are a prefix of `ids([*messages, Message(role, text)])`, whatever the text. An
+        With `history="as_history"` they are a prefix of `ids([*messages, Message(role, ...)])`, whatever is said. An
         assistant turn is opened by the template's own generation prompt.
 
         Raises:
@@ -86,33 +106,36 @@ class ChatFormat:
         return [token for part in self._parts(layout, messages) for token in part]
 
     def ids(self, messages: Sequence[Message]) -> list[int]:
-        """The ids of a whole conversation, closed as the template closes it."""
+        """The ids of a whole conversation, closed as the template closes it or else by the family's closer."""
         return [token for part in self._parts(self._closed(messages), messages) for token in part]
 
     def render(self, messages: Sequence[Message]) -> str:
         """The text of a whole conversation, for people; a text that looks like a control token looks the same."""
         layout = self._closed(messages)
-        texts = [layout.fit(turn, message.text) for turn, message in enumerate(messages)]
+        texts = [slot.fill(messages) for slot in layout.slots]
         return layout.pieces[0] + "".join(text + piece for text, piece in zip(texts, layout.pieces[1:], strict=True))
 
     def example(self, messages: Sequence[Message], train_on: TrainOn) -> tuple[list[int], list[int]]:
         """Ids and labels, of equal length: the label span of a trained turn is its text and its closing stop token.
 
+        In a last assistant turn it begins where generation does, so that reasoning and the marks behind it are in it.
         Every other label is -100. A user turn is trained if it comes after an assistant turn: an opening question
         answers nothing. An assistant turn that a user turn follows stands under its history header, which in some
         families is not the one that generation starts from; to train it there, give the conversation up to it.
         """
         if train_on not in get_args(TrainOn):
             raise ValueError(f"train_on is {train_on!r}; it can be {', '.join(get_args(TrainOn))}")
-        opening, *parts = self._parts(self._closed(messages), messages)
+        layout = self._closed(messages)
+        opening, *parts = self._parts(layout, messages)
         ids, labels = list(opening), [IGNORED] * len(opening)
         roles = [message.role for message in messages]
-        for turn, role in enumerate(roles):
-            text, piece = parts[2 * turn : 2 * turn + 2]
-            trained = role == "assistant" or (role == "user" and "assistant" in roles[:turn])
-            learned = [*text, *self._closer(role, piece)] if trained and train_on in (role, "both") else []
+        for slot, text, piece in zip(layout.slots, parts[0::2], parts[1::2], strict=True):
+            role = roles[slot.turn]
             ids += [*text, *piece]
-            labels += learned + [IGNORED] * (len(text) + len(piece) - len(learned))
+            if train_on not in (role, "both") or role == "system" or "assistant" not in roles[: slot.turn + 1]:
+                labels += [IGNORED] * (len(text) + len(piece))
+            else:
+                labels += [*text, *(self._closing_labels(role, piece) if slot.holds == "text" else piece)]
         return ids, labels
 
     def stop_ids(self, role: str) -> frozenset[int]:
@@ -123,15 +146,29 @@ class ChatFormat:
             )
         return self._stop_ids[role]
 
-    def clean(self, ids: Sequence[int], role: str) -> tuple[str, Literal["stop", "length"]]:
-        """The text of a generated turn up to its first stop id, other control tokens kept, and how the turn ended."""
+    def clean(self, ids: Sequence[int], role: str) -> Utterance:
+        """What a generated turn says up to its first stop id, other control tokens of its text kept."""
         stops = self.stop_ids(role)
         end = next((position for position, token in enumerate(ids) if token in stops), None)
-        text = self.tokenizer.decode(list(ids[:end]), skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return str(text), "length" if end is None else "stop"
+        return self.read(list(ids[:end]), role, "length" if end is None else "stop")
+
+    def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
+        """What the ids of a turn before its stop id say: all text, unless the family tells reasoning from it."""
+        return Utterance(self.decode(ids), None, finish)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`, control tokens and white space kept."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+    def reasons_in(self, message: Message) -> bool:
+        """Whether `message`, as the last turn of the assistant, is written with a reasoning, be it empty."""
+        return False
 
     def _closed(self, messages: Sequence[Message]) -> Layout:
-        return self._template.closed(tuple(message.role for message in messages))
+        roles = tuple(message.role for message in messages)
+        reasoned = roles[-1:] == ("assistant",) and self.reasons_in(messages[-1])
+        layout = self._template.closed(roles, reasoned)
+        return replace(layout, pieces=(*layout.pieces[:-1], layout.pieces[-1] + self.closers.get(roles[-1], "")))
 
     def _run_template(self, turns: list[dict[str, str]], add_generation_prompt: bool) -> str:
         rendered = self.tokenizer.apply_chat_template(
@@ -140,11 +177,16 @@ class ChatFormat:
         return str(rendered)
 
     def _parts(self, layout: Layout, messages: Sequence[Message]) -> list[list[int]]:
-        """Ids of piece, text, piece, ..., piece. The lists of pieces are shared: do not change them."""
+        """Ids of piece, text, piece, ..., piece. The lists of pieces are shared: do not change them.
+
+        White space that a piece begins with is tokenized as the end of the text before it: in many vocabularies a full
+        stop and a line break are one token.
+        """
         parts = [self._piece(layout.pieces[0])]
-        for turn, message in enumerate(messages):
-            parts.append(self._plain.encode(layout.fit(turn, message.text)))
-            parts.append(self._piece(layout.pieces[turn + 1]))
+        for slot, piece in zip(layout.slots, layout.pieces[1:], strict=True):
+            frame = piece.lstrip()
+            parts.append(self._plain.encode(slot.fill(messages) + piece.removesuffix(frame)))
+            parts.append(self._piece(frame))
         return parts
 
     def _piece(self, piece: str) -> list[int]:
@@ -152,10 +194,11 @@ class ChatFormat:
             self._piece_ids[piece] = self.tokenizer.encode(piece, add_special_tokens=False)
         return self._piece_ids[piece]
 
-    def _closer(self, role: str, piece: Sequence[int]) -> Sequence[int]:
-        """The ids after a text that end its turn: up to the first stop id, none if the template writes no stop id."""
+    def _closing_labels(self, role: str, piece: Sequence[int]) -> list[int]:
+        """The labels of what stands after a text: its first stop id, and no other."""
         stops = self.stop_ids(role)
-        return piece[: next((position + 1 for position, token in enumerate(piece) if token in stops), 0)]
+        end = next((position for position, token in enumerate(piece) if token in stops), None)
+        return [token if position == end else IGNORED for position, token in enumerate(piece)]
 
     def _known(self, tokens: Sequence[str], source: str) -> frozenset[int]:
         vocabulary = self.tokenizer.get_vocab()
@@ -167,10 +210,10 @@ class ChatFormat:
     def _check(self) -> None:
         """Raise if the template gets one of a few small conversations wrong."""
         for roles in CHECKED:
-            messages = [Message(role, f"Text {turn}") for turn, role in enumerate(roles)]
+            messages = [Message(role, f"Text {turn}.", reasoning="Reason.") for turn, role in enumerate(roles)]
             ids, text = self.ids(messages), self.render(messages)
             given = f"{self._where} fails on the turns [{', '.join(roles)}]"
-            if text != self._run_template([{"role": m.role, "content": m.text} for m in messages], False):
+            if text != self._run_template(self._as_turns(messages), False) + self.closers.get(roles[-1], ""):
                 raise ValueError(f"{given}: what it writes around the texts depends on the texts")
             if ids != self.tokenizer.encode(text, add_special_tokens=False):
                 raise ValueError(f"{given}: its pieces and texts have other ids alone than together")
@@ -181,6 +224,13 @@ class ChatFormat:
                         f"{given}: the prefix property does not hold, the ids that open turn {turn} ({role}) do not "
                         "begin the ids of the whole conversation"
                     )
-        _, after_question, _ = self._closed([Message("user", ""), Message("assistant", "")]).pieces
-        if not self._closer("user", self._piece(after_question)):
+        after_question = self._template.closed(("user", "assistant")).pieces[1]
+        if not set(self._closing_labels("user", self._piece(after_question))) - {IGNORED}:
             raise ValueError(f"{self._where} writes no stop token of format {self.name} after a user turn")
+
+    def _as_turns(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        """`messages` as the template takes them, with the reasoning of the last where it is written."""
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        if messages[-1].role == "assistant" and self.reasons_in(messages[-1]):
+            turns[-1][self.reasoning_field] = messages[-1].reasoning or ""
+        return turns

@@ -23,15 +23,17 @@ STATE_OF_STAGE: dict[str, State] = {"load": "skipped", "generate": "gen_error", 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn. `by` is "data" or the id of the model that wrote it; only generated turns have `finish` and `tokens`."""
+    """One turn. `by` is "data" or the id of the model that wrote it; `finish` and `tokens` are of generated turns."""
 
     role: Role
     text: str
     by: str = "data"
     finish: Literal["stop", "length"] | None = None
-    """"stop": the model closed the turn itself. "length": it was cut off at the token limit."""
+    """"stop": the model closed the turn itself. "length": it was cut off, or never got from reasoning to text."""
     tokens: int | None = None
-    """Generated tokens, the closing one included."""
+    """Generated tokens, the closing one and those of the reasoning included."""
+    reasoning: str | None = None
+    """What an assistant wrote before the text: never part of the text, so neither judged nor graded."""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -84,7 +86,7 @@ class Dialogue:
 
     def __post_init__(self) -> None:
         if not self.id:
-            loaded = [self.task, [asdict(m) for m in self.messages], self.reference, dict(self.meta)]
+            loaded = [self.task, [_said(m) for m in self.messages], self.reference, dict(self.meta)]
             object.__setattr__(self, "id", content_hash(loaded))
 
     @property
@@ -120,6 +122,12 @@ class Dialogue:
         fields["judgement"] = Judgement(**fields["judgement"]) if fields.get("judgement") else None
         fields["failure"] = Failure(**fields["failure"]) if fields.get("failure") else None
         return cls(**fields)
+
+
+def _said(message: Message) -> dict[str, Any]:
+    """The fields of a message that make an id; without reasoning, those that it had before there was such a field."""
+    fields = asdict(message)
+    return fields if message.reasoning is not None else {k: v for k, v in fields.items() if k != "reasoning"}
 
 
 def content_hash(value: Any) -> str:

@@ -26,8 +26,9 @@ class Speaker:
     tokens: Counter[str] = field(default_factory=Counter)
 
     def key(self, dialogue: Dialogue, role: Literal["user", "assistant"], sampling: Sampling) -> str:
-        """Hash of all that decides the turn: weights, format, template, history choice, sampling, row and text."""
-        voice = [self.model_id, self.chat_format.name, self.chat_format.template_sha, self.chat_format.history]
+        """Hash of all that decides the turn: weights, format, template and options, sampling, row and text."""
+        spoken = self.chat_format
+        voice = [self.model_id, spoken.name, spoken.template_sha, spoken.history, dict(spoken.options)]
         said = [[message.role, message.text] for message in dialogue.messages]
         return content_hash([*voice, role, sampling.model_dump(), dialogue.id, said])
 
@@ -63,6 +64,7 @@ class Speaker:
     def _turn(self, dialogue: Dialogue, role: Literal["user", "assistant"], result: Completion | Failure) -> Dialogue:
         if isinstance(result, Failure):
             return replace(dialogue, failure=result)
-        text, finish = self.chat_format.clean(result.ids, role)
-        self.tokens[role] += len(result.ids)
-        return dialogue.says(Message(role, text, by=self.model_id, finish=finish, tokens=len(result.ids)))
+        said = self.chat_format.clean(result.ids, role)
+        tokens = len(result.ids)
+        self.tokens[role] += tokens
+        return dialogue.says(Message(role, said.text, self.model_id, said.finish, tokens, said.reasoning))

@@ -1,14 +1,18 @@
-"""Small ChatML tokenizers, made in the test process: no download, real byte-pair merges."""
+"""Small tokenizers of each family, made in the test process: no download, real byte-pair merges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+from eval import plugin
+from eval.chat_format import ChatFormat
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -22,8 +26,19 @@ CORPUS = [
     "\n\n\n\nthank you so much <think> I think | im _start _end </think> for the answer\n\n",
     "\ufffd user assistant system tool response, a Text and a Text and a Text",
 ]
-SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-ADDED = ["<think>", "</think>", "<tool_response>", "</tool_response>", "  "]
+SPECIAL = {
+    "chatml": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+    "harmony": ["<|endoftext|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>"],
+    "glm": [
+        *("<|endoftext|>", "[gMASK]", "<sop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"),
+        "/nothink",
+    ],
+}
+ADDED = {
+    "chatml": ["<think>", "</think>", "<tool_response>", "</tool_response>", "  "],
+    "harmony": [],
+    "glm": ["<think>", "</think>", "<tool_response>", "</tool_response>"],
+}
 """Added tokens that are not special, as in Qwen3, and one of white space."""
 SMOLLM2_TEMPLATE = (
     "{% for message in messages %}"
@@ -34,14 +49,14 @@ SMOLLM2_TEMPLATE = (
 )
 PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
-MakeTokenizer = Callable[[str | None], "PreTrainedTokenizerFast"]
+MakeTokenizer = Callable[..., "PreTrainedTokenizerFast"]
 
 
-def train(every_byte: bool) -> str:
+def train(every_byte: bool, vocabulary: str = "chatml") -> str:
     """The tokenizer.json of a byte-level BPE; with `every_byte` false, it knows the bytes of the corpus alone."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    tokenizer = Tokenizer(models.BPE(unk_token=None if every_byte else SPECIAL[0]))
+    tokenizer = Tokenizer(models.BPE(unk_token=None if every_byte else "<|endoftext|>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(PATTERN), "isolated"),
@@ -51,10 +66,10 @@ def train(every_byte: bool) -> str:
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet() if every_byte else []
     trainer = trainers.BpeTrainer(
-        vocab_size=500, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+        vocab_size=500, special_tokens=SPECIAL[vocabulary], initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(CORPUS * 4, trainer)
-    tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in ADDED])
+    tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in ADDED[vocabulary]])
     return tokenizer.to_str()
 
 
@@ -69,9 +84,15 @@ def wrap(definition: str, template: str | None) -> PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def make_tokenizer() -> MakeTokenizer:
-    """A small ChatML tokenizer carrying the given chat template."""
-    definition = train(every_byte=True)
-    return lambda template: wrap(definition, template)
+    """(template, vocabulary="chatml") -> a small tokenizer with the control tokens of a family and that template."""
+    definitions: dict[str, str] = {}
+
+    def make(template: str | None, vocabulary: str = "chatml") -> PreTrainedTokenizerFast:
+        if vocabulary not in definitions:
+            definitions[vocabulary] = train(every_byte=True, vocabulary=vocabulary)
+        return wrap(definitions[vocabulary], template)
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -86,13 +107,88 @@ def smollm2_tokenizer(make_tokenizer: MakeTokenizer) -> PreTrainedTokenizerFast:
 
 
 @pytest.fixture(scope="session")
-def qwen3_5_template() -> str:
-    """Qwen3.5's own template, which ships inside trl; found without importing trl."""
+def trl_template() -> Callable[[str], str]:
+    """A model's own chat template, by its name among those that ship inside trl; found without importing trl."""
     spec = find_spec("trl")
     assert spec is not None and spec.submodule_search_locations, "trl is not installed: run `make setup`"
-    return (Path(spec.submodule_search_locations[0]) / "chat_templates" / "qwen3_5_nothink.jinja").read_text()
+    folder = Path(spec.submodule_search_locations[0]) / "chat_templates"
+    return lambda name: (folder / f"{name}.jinja").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def qwen3_5_template(trl_template: Callable[[str], str]) -> str:
+    return trl_template("qwen3_5_nothink")
 
 
 @pytest.fixture(scope="session")
 def qwen3_5_tokenizer(make_tokenizer: MakeTokenizer, qwen3_5_template: str) -> PreTrainedTokenizerFast:
     return make_tokenizer(qwen3_5_template)
+
+
+@pytest.fixture(scope="session")
+def harmony_tokenizer(make_tokenizer: MakeTokenizer, trl_template: Callable[[str], str]) -> PreTrainedTokenizerFast:
+    return make_tokenizer(trl_template("gptoss"), "harmony")
+
+
+@pytest.fixture(scope="session")
+def glm_tokenizer(make_tokenizer: MakeTokenizer, trl_template: Callable[[str], str]) -> PreTrainedTokenizerFast:
+    """With the template of GLM-4.5."""
+    return make_tokenizer(trl_template("glm4moe"), "glm")
+
+
+@pytest.fixture(scope="session")
+def glm_4_7_tokenizer(make_tokenizer: MakeTokenizer, data_dir: Path) -> PreTrainedTokenizerFast:
+    path = data_dir / "chat_templates" / "GLM-4.7-Flash.jinja"
+    if not path.is_file():
+        pytest.skip(f"no {path}; no package ships the template of GLM-4.7")
+    return make_tokenizer(path.read_text(encoding="utf-8"), "glm")
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A family with its options, and what it does to the white space around a text."""
+
+    family: str
+    options: dict[str, Any] = field(default_factory=dict)
+    trims: tuple[str, ...] = ()
+    """What is trimmed on both sides: texts of "user", of "assistant", and "reasoning"."""
+    closers: tuple[str, str, str] = ("<|im_end|>",) * 3
+    """Of a user turn, of an assistant turn in history (nothing, if no generation stops there), and of a last one."""
+    tokenizer: str = ""
+
+    def fit(self, kind: str, text: str) -> str:
+        return text.strip() if kind in self.trims else text
+
+    def make(self, request: pytest.FixtureRequest) -> ChatFormat:
+        tokenizer = request.getfixturevalue(self.tokenizer or f"{self.family}_tokenizer")
+        return plugin.load("eval.formats", self.family).Format(tokenizer, **self.options)
+
+
+QWEN = {"family": "qwen3_5", "trims": ("system", "user", "assistant", "reasoning")}
+GLM = {
+    "family": "glm",
+    "trims": ("assistant", "reasoning"),
+    "closers": ("<|assistant|>", "<|user|>", "<|user|>"),
+}
+VOICES = {
+    "smollm2": Voice("smollm2"),
+    "qwen3_5": Voice(**QWEN),
+    "qwen3_5-thinking": Voice(**QWEN, options={"thinking": True}),
+    "harmony": Voice("harmony", closers=("<|end|>", "", "<|return|>")),
+    "glm-4.5": Voice(**GLM),
+    "glm-4.5-thinking": Voice(**GLM, options={"thinking": True}),
+    "glm-4.7": Voice(**GLM, tokenizer="glm_4_7_tokenizer"),
+    "glm-4.7-thinking": Voice(**GLM, tokenizer="glm_4_7_tokenizer", options={"thinking": True}),
+}
+
+
+@pytest.fixture(scope="session", params=VOICES)
+def voice(request: pytest.FixtureRequest) -> Voice:
+    """Every family, with its options."""
+    return VOICES[request.param]
+
+
+@pytest.fixture(scope="session")
+def chat_format(voice: Voice, request: pytest.FixtureRequest) -> ChatFormat:
+    """The format of `voice`, on a small tokenizer."""
+    return voice.make(request)

@@ -1,7 +1,8 @@
-"""The contract of every chat format, on small ChatML tokenizers; exact strings are in `formats/`."""
+"""The contract of every chat format, on small tokenizers; exact strings are in `formats/`."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,146 +10,180 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval import plugin
-from eval.chat_format import ChatFormat
+from eval.chat_format import ChatFormat, Utterance
 from eval.dialogue import Message
 
-FRAGMENTS = ["<|im_end|>", "<|im_start|>user\n", "<think>", "</think>", "<tool_response>", "\n", " ", "  ", "hi", "7"]
+FRAGMENTS = [
+    *("<|im_end|>", "<|im_start|>user\n", "<think>", "</think>", "<tool_response>", "<|user|>", "<|assistant|>"),
+    *("/nothink", "<|end|>", "<|start|>assistant<|channel|>final<|message|>", "<|return|>", "<|endoftext|>"),
+    *("\n", "\n\n", " ", "  ", ".", "?\n", "hi", "7", "\u2003", "\U0001f600"),
+]
 TEXT = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=5).map("".join)
 
 
 @st.composite
 def conversations(draw) -> list[Message]:
-    """Alternating turns from a user's, a system message first at times."""
+    """Alternating turns from a user's, a system message first at times, answers with a reasoning at times."""
     system = [Message("system", draw(TEXT))] if draw(st.booleans()) else []
-    texts = draw(st.lists(TEXT, min_size=1, max_size=6))
-    return system + [Message("user" if turn % 2 == 0 else "assistant", text) for turn, text in enumerate(texts)]
+    turns = []
+    for turn, text in enumerate(draw(st.lists(TEXT, min_size=1, max_size=6))):
+        answer = turn % 2 == 1
+        turns.append(Message("assistant" if answer else "user", text, reasoning=draw(TEXT) if answer else None))
+    return system + turns
 
 
-@pytest.fixture(scope="session")
-def formats(smollm2_tokenizer, qwen3_5_tokenizer) -> dict[str, ChatFormat]:
-    return {
-        "smollm2": plugin.load("eval.formats", "smollm2").Format(smollm2_tokenizer),
-        "qwen3_5": plugin.load("eval.formats", "qwen3_5").Format(qwen3_5_tokenizer),
-    }
+def random_conversation(source: random.Random) -> list[Message]:
+    """As `conversations`, much faster, with characters of all planes."""
+
+    def text() -> str:
+        return "".join(
+            source.choice(FRAGMENTS)
+            if source.random() < 0.7
+            else chr(source.choice([source.randrange(0x3000), 0x1F680]))
+            for _ in range(source.randrange(7))
+        )
+
+    turns = [Message("system", text())] if source.random() < 0.3 else []
+    for turn in range(source.randrange(1, 7)):
+        reasoning = text() if turn % 2 == 1 and source.random() < 0.7 else None
+        turns.append(Message("assistant" if turn % 2 else "user", text(), reasoning=reasoning))
+    return turns
 
 
-families = pytest.mark.parametrize("family", ["smollm2", "qwen3_5"])
+def without_reasoning(messages: list[Message]) -> list[Message]:
+    return [Message(message.role, message.text) for message in messages]
 
 
-def stripped(family: str, text: str) -> str:
-    return text.strip() if family == "qwen3_5" else text
-
-
-@families
-@given(conversation=conversations())
-def test_what_opens_a_turn_begins_the_whole_conversation(formats, family, conversation):
-    ids = formats[family].ids(conversation)
+def wrong_in(voice, chat_format: ChatFormat, conversation: list[Message]) -> list[str]:
+    """The properties that do not hold: what opens a turn begins the conversation, and what is said comes back."""
+    wrong = []
+    last = len(conversation) - 1
+    ids = chat_format.ids(conversation)
     for turn, message in enumerate(conversation):
-        if message.role == "user" or (message.role == "assistant" and turn == len(conversation) - 1):
-            opened = formats[family].open_turn(conversation[:turn], message.role)
-            assert ids[: len(opened)] == opened
+        if message.role == "user" or (message.role == "assistant" and turn == last):
+            opened = chat_format.open_turn(conversation[:turn], message.role)
+            if ids[: len(opened)] != opened:
+                wrong.append(f"prefix of turn {turn}")
+            if opened != chat_format.open_turn(without_reasoning(conversation[:turn]), message.role):
+                wrong.append(f"reasoning before turn {turn}")
+    said = conversation[-1]
+    reasoned = said.role == "assistant" and chat_format.reasons_in(said)
+    reasoning = voice.fit("reasoning", said.reasoning or "") if reasoned else ""
+    expected = Utterance(voice.fit(said.role, said.text), reasoning or None, "stop")
+    if said.role != "system" and chat_format.clean(ids[len(opened) :], said.role) != expected:
+        wrong.append("round trip")
+    return wrong
 
 
-@families
+def test_two_thousand_random_dialogues_hold_what_the_contract_says(voice, chat_format):
+    source = random.Random(voice.family)
+    wrong = [found for _ in range(2000) if (found := wrong_in(voice, chat_format, random_conversation(source)))]
+    assert wrong == []
+
+
+@given(conversation=conversations())
+def test_what_opens_a_turn_begins_the_whole_conversation_and_what_is_said_comes_back(voice, chat_format, conversation):
+    assert wrong_in(voice, chat_format, conversation) == []
+
+
 @given(conversation=conversations(), role=st.sampled_from(["user", "assistant"]))
-def test_control_tokens_are_those_of_empty_texts(formats, family, conversation, role):
-    chat_format = formats[family]
+def test_control_tokens_are_those_of_empty_texts(chat_format, conversation, role):
     control = chat_format.tokenizer.added_tokens_decoder.keys()
-    empty = [Message(message.role, "") for message in conversation]
-    with_texts, without = (chat_format.open_turn(messages, role) for messages in (conversation, empty))
-    assert [token for token in with_texts if token in control] == [token for token in without if token in control]
+    empty = [Message(message.role, "", reasoning=message.reasoning and "") for message in conversation]
+    for speak in (lambda messages: chat_format.open_turn(messages, role), chat_format.ids):
+        with_texts, without = speak(conversation), speak(empty)
+        assert [token for token in with_texts if token in control] == [token for token in without if token in control]
 
 
-@families
 @given(conversation=conversations(), train_on=st.sampled_from(["user", "assistant", "both"]))
-def test_labels_are_the_trained_texts_and_their_closers(formats, family, conversation, train_on):
-    chat_format = formats[family]
+def test_labels_are_the_trained_texts_and_their_closers(voice, chat_format, conversation, train_on):
     ids, labels = chat_format.example(conversation, train_on)
     assert ids == chat_format.ids(conversation)
     assert len(labels) == len(ids)
     assert all(label in (-100, token) for label, token in zip(labels, ids, strict=True))
+    user_closer, history_closer, last_closer = voice.closers
     answered, expected = False, ""
-    for message in conversation:
+    for message in conversation[:-1]:
         answered = answered or message.role == "assistant"
         if answered and train_on in (message.role, "both"):
-            expected += stripped(family, message.text) + "<|im_end|>"
+            closer = user_closer if message.role == "user" else history_closer
+            expected += voice.fit(message.role, message.text) + closer
+    last = conversation[-1]
+    if last.role == "user" and answered and train_on != "assistant":
+        expected += voice.fit("user", last.text) + user_closer
+    if last.role == "assistant" and train_on != "user":
+        start = len(chat_format.open_turn(conversation[:-1], "assistant"))
+        stop = chat_format.tokenizer.convert_tokens_to_ids(last_closer)
+        end = start + 1 + ids[start:].index(stop)
+        assert labels[start:] == [*ids[start:end], *[-100] * (len(ids) - end)]
+        labels = labels[:start]
     assert chat_format.tokenizer.decode([label for label in labels if label != -100]) == expected
 
 
-@families
-@given(conversation=conversations())
-def test_a_generated_turn_comes_back_as_it_was_said(formats, family, conversation):
-    chat_format = formats[family]
-    said = conversation[-1]
-    generated = chat_format.ids(conversation)[len(chat_format.open_turn(conversation[:-1], said.role)) :]
-    assert chat_format.clean(generated, said.role) == (stripped(family, said.text), "stop")
-
-
-@families
-def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(formats, family):
-    chat_format = formats[family]
+def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
     conversation = [
         Message("system", "Be brief, please."),
         Message("user", "Tom has 12 pens.\n\nHe gives 5 away. How many does he keep?"),
-        Message("assistant", "12 - 5 = 7.\n#### 7"),
+        Message("assistant", "12 - 5 = 7.\n#### 7", reasoning="It is less."),
         Message("user", "Why minus?"),
+        Message("assistant", "It is less.", reasoning="He gives them away. So they are not his."),
     ]
-    turns = [{"role": message.role, "content": message.text} for message in conversation]
-    own = {"tokenize": True, "return_dict": False, "enable_thinking": False}
-    assert chat_format.ids(conversation) == chat_format.tokenizer.apply_chat_template(turns, **own)
-    assert chat_format.open_turn(conversation, "assistant") == chat_format.tokenizer.apply_chat_template(
-        turns, add_generation_prompt=True, **own
-    )
+
+    def own(messages: list[Message], **how: bool) -> list[int]:
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        if messages[-1].role == "assistant" and chat_format.reasons_in(messages[-1]):
+            turns[-1][chat_format.reasoning_field] = messages[-1].reasoning
+        variables = {**chat_format.template_variables, "tokenize": True, "return_dict": False, **how}
+        return chat_format.tokenizer.apply_chat_template(turns, **variables)
+
+    for messages in (conversation, conversation[:-1]):
+        closer = chat_format.closers.get(messages[-1].role)
+        closing = [chat_format.tokenizer.convert_tokens_to_ids(closer)] if closer else []
+        assert chat_format.ids(messages) == own(messages) + closing
+    assert chat_format.open_turn(conversation[:-1], "assistant") == own(conversation[:-1], add_generation_prompt=True)
 
 
-@families
-def test_a_leading_newline_does_not_merge_with_the_headers(formats, family):
-    tokenizer = formats[family].tokenizer
-    header = formats[family].open_turn([], "user")
+def test_a_leading_newline_does_not_merge_with_the_headers(chat_format):
+    tokenizer = chat_format.tokenizer
+    header = chat_format.open_turn([], "user")
     assert len(tokenizer.encode("\n\n", add_special_tokens=False)) == 1, "the trap is not there"
-    assert header[-1:] == tokenizer.encode("\n", add_special_tokens=False)
-    assert formats[family].ids([Message("user", "\nhi")])[: len(header)] == header
+    assert chat_format.ids([Message("user", "\nhi")])[: len(header)] == header
 
 
-@families
-def test_training_on_the_user_leaves_the_assistant_and_the_opening_question_out(formats, family):
+def test_training_on_the_user_leaves_the_assistant_and_the_opening_question_out(voice, chat_format):
     conversation = [Message("user", "hi"), Message("assistant", "ASST"), Message("user", "USER2")]
-    for train_on, expected in [
-        ("user", "USER2<|im_end|>"),
-        ("assistant", "ASST<|im_end|>"),
-        ("both", "ASST<|im_end|>USER2<|im_end|>"),
-    ]:
-        _, labels = formats[family].example(conversation, train_on)
-        assert formats[family].tokenizer.decode([label for label in labels if label != -100]) == expected
+    user_closer, history_closer, _ = voice.closers
+    answer, question = f"ASST{history_closer}", f"USER2{user_closer}"
+    for train_on, expected in [("user", question), ("assistant", answer), ("both", answer + question)]:
+        _, labels = chat_format.example(conversation, train_on)
+        assert chat_format.tokenizer.decode([label for label in labels if label != -100]) == expected
 
 
-@families
-def test_a_generated_turn_is_cut_at_its_first_stop_id(formats, family):
-    chat_format = formats[family]
-    ids = chat_format.tokenizer.encode(
-        "Two of the red ones, please<|im_end|>\n<|im_start|>assistant\nOf course!", add_special_tokens=False
+def test_a_generated_turn_is_cut_at_its_first_stop_id(voice, chat_format):
+    stop = chat_format.tokenizer.convert_tokens_to_ids(voice.closers[0])
+    said, after = (
+        chat_format.tokenizer.encode(text, add_special_tokens=False)
+        for text in ("Two of the red ones, please", "\nOf course!")
     )
-    stop = ids.index(chat_format.tokenizer.convert_tokens_to_ids("<|im_end|>"))
-    assert chat_format.clean(ids, "user") == ("Two of the red ones, please", "stop")
-    assert chat_format.clean(tuple(ids[:stop]), "user") == ("Two of the red ones, please", "length")
-    assert chat_format.clean(ids[stop:], "user") == ("", "stop")
-    assert chat_format.clean([], "user") == ("", "length")
-    assert chat_format.clean(ids[stop + 1 :], "user")[0] == "\n<|im_start|>assistant\nOf course!"
+    ids = [*said, stop, *after]
+    assert chat_format.clean(ids, "user") == ("Two of the red ones, please", None, "stop")
+    assert chat_format.clean(tuple(said), "user") == ("Two of the red ones, please", None, "length")
+    assert chat_format.clean([stop, *after], "user") == ("", None, "stop")
+    assert chat_format.clean([], "user") == ("", None, "length")
+    assert chat_format.clean(after, "user") == ("\nOf course!", None, "length")
 
 
-@families
-def test_the_shown_text_is_what_the_ids_say(formats, family):
-    conversation = [Message("user", " hi <think>"), Message("assistant", "yo\n")]
-    assert formats[family].render(conversation) == formats[family].tokenizer.decode(formats[family].ids(conversation))
+def test_the_shown_text_is_what_the_ids_say(chat_format):
+    conversation = [Message("user", " hi <think>"), Message("assistant", "yo\n", reasoning="<|end|>")]
+    assert chat_format.render(conversation) == chat_format.tokenizer.decode(chat_format.ids(conversation))
 
 
-@families
-def test_only_user_and_assistant_turns_are_generated(formats, family):
-    for speak in (lambda: formats[family].open_turn([], "system"), lambda: formats[family].clean([], "system")):
+def test_only_user_and_assistant_turns_are_generated(chat_format):
+    for speak in (lambda: chat_format.open_turn([], "system"), lambda: chat_format.clean([], "system")):
         with pytest.raises(ValueError, match="no turn of role 'system' can be generated; the role can be user or"):
             speak()
     with pytest.raises(ValueError, match="train_on is 'system'; it can be user, assistant, both"):
-        formats[family].example([Message("user", "hi")], "system")
+        chat_format.example([Message("user", "hi")], "system")
 
 
 CHATML = (
@@ -163,7 +198,7 @@ CHATML = (
         (None, "has no chat template; use the folder of an instruction-tuned model"),
         (
             CHATML.replace("{{ '<|im", "{{ '' if message.role == 'system' else '<|im", 1),
-            r"drops.*\[system, user\].*\[1\]",
+            r"drops.*\[system, user\] it writes the text of turn 1, not the text of turn 0, the",
         ),
         ("{{ raise_exception('Not today.') }}", r"refuses the turns \[user\]: Not today\."),
         (CHATML.replace("'assistant\n'", "'helper\n'").replace("|>assistant", "|>helper"), "prefix property.*turn 1"),
@@ -200,10 +235,13 @@ def test_the_template_is_identified_by_its_text(make_tokenizer):
     assert first.template_sha == same.template_sha != other.template_sha
 
 
+TOKENS = ("im_start", "im_end", "<think>", "nothink", "<|end|>", "<|channel|>", "<|assistant|>")
+
+
 def test_special_tokens_are_written_in_the_formats_alone():
     root = Path(__file__).parents[2]
     files = [path for folder in ("eval", "data_gen", "train") for path in (root / folder).rglob("*.py")]
     outside = [path for path in files if root / "eval" / "formats" not in path.parents]
     assert root / "eval" / "chat_format.py" in outside
-    found = [str(p) for p in outside if any(t in p.read_text() for t in ("im_start", "im_end", "<think>"))]
+    found = [str(p) for p in outside if any(t in p.read_text() for t in TOKENS)]
     assert found == []

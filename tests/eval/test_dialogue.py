@@ -19,6 +19,7 @@ MESSAGES = st.builds(
     by=st.sampled_from(["data", "model"]),
     finish=st.sampled_from([None, "stop", "length"]),
     tokens=st.none() | st.integers(0, 99),
+    reasoning=st.none() | st.text(),
 )
 DIALOGUES = st.builds(
     Dialogue,
@@ -35,6 +36,20 @@ DIALOGUES = st.builds(
 @given(DIALOGUES)
 def test_json_restores_an_equal_dialogue(dialogue: Dialogue) -> None:
     assert Dialogue.from_json(json.loads(json.dumps(dialogue.to_json()))) == dialogue
+
+
+@given(DIALOGUES)
+def test_a_row_written_before_there_was_a_reasoning_is_read_without_one(dialogue: Dialogue) -> None:
+    row = dialogue.to_json()
+    row["messages"] = [{key: m[key] for key in m if key != "reasoning"} for m in row["messages"]]
+    assert [m.reasoning for m in Dialogue.from_json(row).messages] == [None] * len(dialogue.messages)
+
+
+def test_an_id_is_older_than_the_reasoning_and_sees_it() -> None:
+    question = Message("user", "hi")
+    assert Dialogue("toy", (question,)).id == "9b499a081cad6037"
+    thought = Dialogue("toy", (question, Message("assistant", "yo", reasoning="hm")))
+    assert thought.id != Dialogue("toy", (question, Message("assistant", "yo"))).id
 
 
 @given(st.lists(DIALOGUES))

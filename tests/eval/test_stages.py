@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.chat_format import Utterance
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
 from eval.engine import Completion, Prompt, Sampling
 from eval.progress import silent
@@ -17,9 +18,9 @@ from eval.stages import Changed, Turns, decide
 
 
 class LetterFormat:
-    """Every character is a token; a turn opens with U: or A: and closes with a full stop."""
+    """Every character is a token; a turn opens with U: or A: and closes with a full stop; reasoning ends with a )."""
 
-    name, history, template_sha = "letters", "as_history", "abc"
+    name, history, template_sha, options = "letters", "as_history", "abc", {"loud": False}
 
     def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:
         if any("#" in message.text for message in messages):
@@ -29,9 +30,10 @@ class LetterFormat:
     def stop_ids(self, role: str) -> frozenset[int]:
         return frozenset({ord(".")})
 
-    def clean(self, ids: Sequence[int], role: str) -> tuple[str, str]:
-        text = "".join(map(chr, ids))
-        return (text[:-1], "stop") if text.endswith(".") else (text, "length")
+    def clean(self, ids: Sequence[int], role: str) -> Utterance:
+        reasoning, mark, text = "".join(map(chr, ids)).rpartition(")")
+        finish = "stop" if text.endswith(".") else "length"
+        return Utterance(text.removesuffix("."), reasoning if mark else None, finish)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -40,6 +42,7 @@ class EchoEngine:
 
     fails: dict[int, Failure] = field(default_factory=dict)
     """By how many prompts came before."""
+    reasons: bool = False
     seen: list[Prompt] = field(default_factory=list)
     max_context: int = 10**6
     model_id: str = "echo"
@@ -59,6 +62,7 @@ class EchoEngine:
     def _speak(self, block: list[tuple[int, Prompt]], sampling: Sampling) -> Iterator[tuple[str, Completion | Failure]]:
         for number, prompt in reversed(block):
             said = f"{len(prompt.ids)} {prompt.seed % 1000}."[: sampling.max_tokens]
+            said = f"7, I think){said}" if self.reasons else said
             finish = "stop" if said.endswith(".") else "length"
             yield prompt.key, self.fails.get(number) or Completion(tuple(map(ord, said)), finish)  # type: ignore[arg-type]
 
@@ -146,6 +150,8 @@ def test_a_key_covers_all_that_decides_the_turn() -> None:
     voice = speaker(EchoEngine())
     other_history = LetterFormat()
     other_history.history = "as_last"
+    other_options = LetterFormat()
+    other_options.options = {"loud": True}
     keys = {
         voice.key(held_out(1), "user", LIMIT),
         voice.key(held_out(2), "user", LIMIT),
@@ -154,8 +160,33 @@ def test_a_key_covers_all_that_decides_the_turn() -> None:
         voice.key(held_out(1), "user", Sampling(max_tokens=98)),
         replace(voice, model_id="echo@2").key(held_out(1), "user", LIMIT),
         replace(voice, chat_format=other_history).key(held_out(1), "user", LIMIT),  # type: ignore[arg-type]
+        replace(voice, chat_format=other_options).key(held_out(1), "user", LIMIT),  # type: ignore[arg-type]
     }
-    assert len(keys) == 7
+    assert len(keys) == 8
+
+
+def test_reasoning_is_kept_and_neither_heard_nor_graded_nor_judged(tmp_path: Path) -> None:
+    def grade(dialogue: Dialogue) -> bool:
+        return "7" in "".join(message.text for message in dialogue.messages)
+
+    rows = {}
+    for reasons in (False, True):
+        with RowStore(tmp_path / f"{reasons}.jsonl") as store:
+            quiet = speaker(EchoEngine(reasons=reasons))
+            answered = Turns([question(number) for number in range(9)], "assistant", quiet, LIMIT, store)
+            answered.generate(silent)
+            graded = Changed(answered, lambda dialogue: replace(dialogue, correct=grade(dialogue)))
+            spoken = Turns(graded, "user", speaker(EchoEngine()), LIMIT, store)
+            spoken.generate(silent)
+            rows[reasons] = {row.id: row for row in decide(spoken, LengthJudge())}
+    assert len(rows[True]) == 9
+    for row in rows[True].values():
+        plain = rows[False][row.id]
+        assert row.messages[1].reasoning == "7, I think" and plain.messages[1].reasoning is None
+        assert row.messages[1].tokens == (plain.messages[1].tokens or 0) + len("7, I think)")
+        assert row.messages[1].text == plain.messages[1].text
+        assert row.messages[2] == plain.messages[2]
+        assert (row.correct, row.judgement, row.failure) == (plain.correct, plain.judgement, plain.failure)
 
 
 def test_every_row_ends_in_one_of_five_states(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from eval.dialogue import Message
 from eval.turn_layout import TurnTemplate
 
 Turns = list[dict[str, str]]
@@ -16,6 +17,15 @@ def plain(turns: Turns, add_generation_prompt: bool) -> str:
         else:
             text += f"<assistant> {turn['content'].lstrip()}{'<return>' if turn is turns[-1] else '<end>'}"
     return text + ("<assistant> " if add_generation_prompt else "")
+
+
+def thinks(turns: Turns, add_generation_prompt: bool) -> str:
+    """Writes the reasoning of a last assistant turn, trimmed; the model opens it itself."""
+    text = ""
+    for turn in turns:
+        thought = f"\n<think>{turn['thought'].strip()}</think>" if turn is turns[-1] and "thought" in turn else ""
+        text += f"<{turn['role']}>{thought}\n{turn['content']}"
+    return text + ("<assistant>" if add_generation_prompt else "")
 
 
 def drops_system(turns: Turns, add_generation_prompt: bool) -> str:
@@ -39,15 +49,42 @@ def test_a_conversation_is_cut_at_its_texts():
     assert layout.pieces == ("<start><user>", "<end><assistant> ", "<end><user>", "<end>")
 
 
+def test_generation_starts_where_the_header_of_a_last_assistant_turn_ends():
+    template = TurnTemplate(thinks, "as_history", "it", reasoning_field="thought")
+    layout = template.closed(("user", "assistant"))
+    assert layout.pieces == ("<user>\n", "<assistant>", "\n", "")
+    assert [slot.holds for slot in layout.slots] == ["text", "start", "text"]
+    assert layout.pieces[:2] == template.opened(("user",), "assistant").pieces
+    assert [slot.holds for slot in template.closed(("user", "assistant", "user")).slots] == ["text"] * 3
+    assert template.closed(("assistant",)).pieces == ("<assistant>\n", "")
+
+
+def test_a_reasoning_has_its_place_in_the_last_turn_alone():
+    template = TurnTemplate(thinks, "as_history", "it", reasoning_field="thought")
+    layout = template.closed(("user", "assistant"), reasoned=True)
+    assert layout.pieces == ("<user>\n", "<assistant>", "\n<think>", "</think>\n", "")
+    said = [Message("user", " hi "), Message("assistant", " yo ", reasoning=" hm ")]
+    assert [slot.fill(said) for slot in layout.slots] == [" hi ", "", "hm", " yo "]
+    assert layout.slots[2].fill([*said[:1], Message("assistant", "yo")]) == ""
+    assert "think" not in "".join(template.opened(("user", "assistant"), "user").pieces)
+
+
+def test_a_template_that_knows_no_reasoning_cannot_be_given_one():
+    with pytest.raises(ValueError, match=r"the text of turn 0, the text of turn 1, not .*the reasoning of turn 1, the"):
+        TurnTemplate(plain, "as_history", "it").closed(("user", "assistant"), reasoned=True)
+
+
 def test_white_space_is_kept_where_the_template_keeps_it():
-    layout = TurnTemplate(plain, "as_history", "it").closed(("user", "assistant"))
-    assert layout.fit(0, "\n a b \n") == "a b"
-    assert layout.fit(1, "\n a b \n") == "a b \n"
+    question, answer = TurnTemplate(plain, "as_history", "it").opened(("user", "assistant"), "user").slots
+    said = [Message("user", "\n a b \n"), Message("assistant", "\n a b \n")]
+    assert question.fill(said) == "a b"
+    assert answer.fill(said) == "a b \n"
 
 
 def test_ten_and_more_turns_keep_their_order():
     roles = ("user", "assistant") * 6
-    assert len(TurnTemplate(plain, "as_history", "it").closed(roles).pieces) == 13
+    layout = TurnTemplate(plain, "as_history", "it").closed((*roles, "user"))
+    assert [slot.turn for slot in layout.slots] == list(range(13))
 
 
 @pytest.mark.parametrize(("history", "closer"), [("as_history", "<end>"), ("as_last", "<return>")])
@@ -62,9 +99,9 @@ def test_history_decides_how_the_last_assistant_turn_is_closed(history, closer):
 @pytest.mark.parametrize(
     ("render", "roles", "written"),
     [
-        (drops_system, ("system", "user"), r"\[1\]"),
-        (says_all_twice, ("user",), r"\[0, 0\]"),
-        (backwards, ("user", "user"), r"\[1, 0\]"),
+        (drops_system, ("system", "user"), "writes the text of turn 1, not the text of turn 0, the text of turn 1"),
+        (says_all_twice, ("user",), "the text of turn 0, the text of turn 0, not"),
+        (backwards, ("user", "user"), "the text of turn 1, the text of turn 0, not"),
     ],
 )
 def test_a_message_dropped_repeated_or_moved_is_an_error(render, roles, written):

@@ -161,8 +161,8 @@ def test_any_text_keeps_prefix_and_comes_back(formats, family, texts):
     role, opened = conversation[-1].role, chat_format.open_turn(conversation[:-1], conversation[-1].role)
     ids = chat_format.ids(conversation)
     assert ids[: len(opened)] == opened
-    said, finish = chat_format.clean(ids[len(opened) :], role)
-    assert finish == "stop"
+    said, reasoning, finish = chat_format.clean(ids[len(opened) :], role)
+    assert (reasoning, finish) == (None, "stop")
     assert said == (unicodedata.normalize("NFC", texts[-1].strip()) if family == "qwen3_5" else texts[-1])
 
 
