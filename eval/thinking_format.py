@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ThinkingFormat(ChatFormat):
-    """A chat format with the option `thinking`, off by default; off, an assistant's turn is all text.
+    """A chat format with the option `thinking`; off, an assistant's turn is all text.
 
     Raises:
         ValueError: as `ChatFormat`, or `thinking` without both marks in the vocabulary.

@@ -1,11 +1,19 @@
-"""Fixtures shared by all tests. No test reaches a model hub."""
+"""Fixtures shared by all tests: where things are, and the chat families. No test reaches a model hub."""
 
 from __future__ import annotations
 
 import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from eval import plugin
+from eval.chat_format import ChatFormat, Utterance
+from eval.dialogue import Message
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -34,3 +42,112 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data folder {folder}; set USERTURN_DATA")
     return folder
+
+
+FRAGMENTS = (
+    *("<|im_end|>", "<|im_start|>user\n", "<think>", "</think>", "<tool_response>", "<|user|>", "<|assistant|>"),
+    *("/nothink", "<|end|>", "<|start|>assistant<|channel|>final<|message|>", "<|return|>", "<|endoftext|>"),
+    *("\n", "\n\n", " ", "  ", ".", "?\n", "hi", "7", "\u2003", "e\u0301"),
+)
+"""Control tokens of every family, and the white space and stops that vocabularies merge with their neighbours."""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A family with its options, and what it does to what is said."""
+
+    family: str
+    tokenizer: str
+    """The fixture of a small tokenizer with the family's own template."""
+    options: dict[str, Any] = field(default_factory=dict)
+    trims: tuple[str, ...] = ()
+    """What is trimmed on both sides: texts of "user", of "assistant", and "reasoning"."""
+    closers: tuple[str, str, str] = ("<|im_end|>",) * 3
+    """Of a user turn, of an assistant turn in history (nothing, if no generation stops there), and of a last one."""
+
+    def format_on(self, tokenizer: Any, **options: Any) -> ChatFormat:
+        return plugin.load("eval.formats", self.family).Format(tokenizer, **self.options, **options)
+
+    def fit(self, kind: str, text: str) -> str:
+        return text.strip() if kind in self.trims else text
+
+    def flaws(
+        self, chat_format: ChatFormat, conversation: list[Message], writes: Callable[[str], str] = str
+    ) -> list[str]:
+        """What does not hold: what opens a turn begins the conversation, no reasoning in it, what is said comes back.
+
+        `writes` is what the tokenizer itself makes of a text.
+        """
+        flaws, opened = [], []
+        ids = chat_format.ids(conversation)
+        for turn, message in enumerate(conversation):
+            if message.role == "user" or (message.role == "assistant" and turn == len(conversation) - 1):
+                before = conversation[:turn]
+                opened = chat_format.open_turn(before, message.role)
+                if ids[: len(opened)] != opened:
+                    flaws.append(f"prefix of turn {turn}")
+                if opened != chat_format.open_turn([Message(m.role, m.text) for m in before], message.role):
+                    flaws.append(f"reasoning before turn {turn}")
+        said = conversation[-1]
+        reasoned = said.role == "assistant" and chat_format.reasons_in(said)
+        reasoning = writes(self.fit("reasoning", said.reasoning or "")) if reasoned else ""
+        expected = Utterance(writes(self.fit(said.role, said.text)), reasoning or None, "stop")
+        if chat_format.clean(ids[len(opened) :], said.role) != expected:
+            flaws.append("round trip")
+        return flaws
+
+
+QWEN = {
+    "family": "qwen3_5",
+    "tokenizer": "qwen3_5_tokenizer",
+    "trims": ("system", "user", "assistant", "reasoning"),
+}
+GLM = {"family": "glm", "trims": ("assistant", "reasoning"), "closers": ("<|assistant|>", "<|user|>", "<|user|>")}
+VOICES = {
+    "smollm2": Voice("smollm2", "smollm2_tokenizer"),
+    "qwen3_5": Voice(**QWEN),
+    "qwen3_5-thinking": Voice(**QWEN, options={"thinking": True}),
+    "harmony": Voice("harmony", "harmony_tokenizer", closers=("<|end|>", "", "<|return|>")),
+    "glm-4.5": Voice(**GLM, tokenizer="glm_tokenizer", options={"thinking": False}),
+    "glm-4.5-thinking": Voice(**GLM, tokenizer="glm_tokenizer", options={"thinking": True}),
+    "glm-4.7": Voice(**GLM, tokenizer="glm_4_7_tokenizer", options={"thinking": False}),
+    "glm-4.7-thinking": Voice(**GLM, tokenizer="glm_4_7_tokenizer", options={"thinking": True}),
+}
+
+
+@pytest.fixture(scope="session", params=VOICES)
+def voice(request: pytest.FixtureRequest) -> Voice:
+    """Every chat family, with its options."""
+    return VOICES[request.param]
+
+
+@pytest.fixture(scope="session")
+def random_conversation() -> Callable[[random.Random], list[Message]]:
+    """Alternating turns from a user's, a system message first at times, answers with a reasoning at times."""
+
+    def letters(source: random.Random) -> str:
+        return "".join(chr(source.choice([source.randrange(0x20, 0x3000), 0x1F680])) for _ in range(3))
+
+    def text(source: random.Random) -> str:
+        pieces = range(source.randrange(7))
+        return "".join(source.choice(FRAGMENTS) if source.random() < 0.7 else letters(source) for _ in pieces)
+
+    def conversation(source: random.Random) -> list[Message]:
+        turns = [Message("system", text(source))] if source.random() < 0.3 else []
+        for turn in range(source.randrange(1, 7)):
+            reasoning = text(source) if turn % 2 == 1 and source.random() < 0.7 else None
+            turns.append(Message("assistant" if turn % 2 else "user", text(source), reasoning=reasoning))
+        return turns
+
+    return conversation
+
+
+@pytest.fixture(scope="session")
+def nltk_data(data_dir: Path) -> None:
+    """NLTK's data, which the checkers of IFEval and IFBench read."""
+    from eval.nltk_data import find_nltk_data
+
+    try:
+        find_nltk_data(data_dir)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))

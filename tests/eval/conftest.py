@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from eval import plugin
 from eval.chat_format import ChatFormat
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ CORPUS = [
 ]
 SPECIAL = {
     "chatml": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+    "chatml-without-marks": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
     "harmony": ["<|endoftext|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>"],
     "glm": [
         *("<|endoftext|>", "[gMASK]", "<sop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"),
@@ -36,6 +35,7 @@ SPECIAL = {
 }
 ADDED = {
     "chatml": ["<think>", "</think>", "<tool_response>", "</tool_response>", "  "],
+    "chatml-without-marks": [],
     "harmony": [],
     "glm": ["<think>", "</think>", "<tool_response>", "</tool_response>"],
 }
@@ -144,51 +144,7 @@ def glm_4_7_tokenizer(make_tokenizer: MakeTokenizer, data_dir: Path) -> PreTrain
     return make_tokenizer(path.read_text(encoding="utf-8"), "glm")
 
 
-@dataclass(frozen=True)
-class Voice:
-    """A family with its options, and what it does to the white space around a text."""
-
-    family: str
-    options: dict[str, Any] = field(default_factory=dict)
-    trims: tuple[str, ...] = ()
-    """What is trimmed on both sides: texts of "user", of "assistant", and "reasoning"."""
-    closers: tuple[str, str, str] = ("<|im_end|>",) * 3
-    """Of a user turn, of an assistant turn in history (nothing, if no generation stops there), and of a last one."""
-    tokenizer: str = ""
-
-    def fit(self, kind: str, text: str) -> str:
-        return text.strip() if kind in self.trims else text
-
-    def make(self, request: pytest.FixtureRequest) -> ChatFormat:
-        tokenizer = request.getfixturevalue(self.tokenizer or f"{self.family}_tokenizer")
-        return plugin.load("eval.formats", self.family).Format(tokenizer, **self.options)
-
-
-QWEN = {"family": "qwen3_5", "trims": ("system", "user", "assistant", "reasoning")}
-GLM = {
-    "family": "glm",
-    "trims": ("assistant", "reasoning"),
-    "closers": ("<|assistant|>", "<|user|>", "<|user|>"),
-}
-VOICES = {
-    "smollm2": Voice("smollm2"),
-    "qwen3_5": Voice(**QWEN),
-    "qwen3_5-thinking": Voice(**QWEN, options={"thinking": True}),
-    "harmony": Voice("harmony", closers=("<|end|>", "", "<|return|>")),
-    "glm-4.5": Voice(**GLM),
-    "glm-4.5-thinking": Voice(**GLM, options={"thinking": True}),
-    "glm-4.7": Voice(**GLM, tokenizer="glm_4_7_tokenizer"),
-    "glm-4.7-thinking": Voice(**GLM, tokenizer="glm_4_7_tokenizer", options={"thinking": True}),
-}
-
-
-@pytest.fixture(scope="session", params=VOICES)
-def voice(request: pytest.FixtureRequest) -> Voice:
-    """Every family, with its options."""
-    return VOICES[request.param]
-
-
 @pytest.fixture(scope="session")
-def chat_format(voice: Voice, request: pytest.FixtureRequest) -> ChatFormat:
+def chat_format(voice: Any, request: pytest.FixtureRequest) -> ChatFormat:
     """The format of `voice`, on a small tokenizer."""
-    return voice.make(request)
+    return voice.format_on(request.getfixturevalue(voice.tokenizer))

@@ -10,13 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval import plugin
-from eval.chat_format import ChatFormat, Utterance
+from eval.chat_format import ChatFormat
 from eval.dialogue import Message
 
 FRAGMENTS = [
-    *("<|im_end|>", "<|im_start|>user\n", "<think>", "</think>", "<tool_response>", "<|user|>", "<|assistant|>"),
-    *("/nothink", "<|end|>", "<|start|>assistant<|channel|>final<|message|>", "<|return|>", "<|endoftext|>"),
-    *("\n", "\n\n", " ", "  ", ".", "?\n", "hi", "7", "\u2003", "\U0001f600"),
+    "<|im_end|>",
+    "<|im_start|>user\n",
+    "<think>",
+    "</think>",
+    "<|user|>",
+    "/nothink",
+    "<|end|>",
+    "\n",
+    " ",
+    ".",
 ]
 TEXT = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=5).map("".join)
 
@@ -32,58 +39,15 @@ def conversations(draw) -> list[Message]:
     return system + turns
 
 
-def random_conversation(source: random.Random) -> list[Message]:
-    """As `conversations`, much faster, with characters of all planes."""
-
-    def text() -> str:
-        return "".join(
-            source.choice(FRAGMENTS)
-            if source.random() < 0.7
-            else chr(source.choice([source.randrange(0x3000), 0x1F680]))
-            for _ in range(source.randrange(7))
-        )
-
-    turns = [Message("system", text())] if source.random() < 0.3 else []
-    for turn in range(source.randrange(1, 7)):
-        reasoning = text() if turn % 2 == 1 and source.random() < 0.7 else None
-        turns.append(Message("assistant" if turn % 2 else "user", text(), reasoning=reasoning))
-    return turns
-
-
-def without_reasoning(messages: list[Message]) -> list[Message]:
-    return [Message(message.role, message.text) for message in messages]
-
-
-def wrong_in(voice, chat_format: ChatFormat, conversation: list[Message]) -> list[str]:
-    """The properties that do not hold: what opens a turn begins the conversation, and what is said comes back."""
-    wrong = []
-    last = len(conversation) - 1
-    ids = chat_format.ids(conversation)
-    for turn, message in enumerate(conversation):
-        if message.role == "user" or (message.role == "assistant" and turn == last):
-            opened = chat_format.open_turn(conversation[:turn], message.role)
-            if ids[: len(opened)] != opened:
-                wrong.append(f"prefix of turn {turn}")
-            if opened != chat_format.open_turn(without_reasoning(conversation[:turn]), message.role):
-                wrong.append(f"reasoning before turn {turn}")
-    said = conversation[-1]
-    reasoned = said.role == "assistant" and chat_format.reasons_in(said)
-    reasoning = voice.fit("reasoning", said.reasoning or "") if reasoned else ""
-    expected = Utterance(voice.fit(said.role, said.text), reasoning or None, "stop")
-    if said.role != "system" and chat_format.clean(ids[len(opened) :], said.role) != expected:
-        wrong.append("round trip")
-    return wrong
-
-
-def test_two_thousand_random_dialogues_hold_what_the_contract_says(voice, chat_format):
-    source = random.Random(voice.family)
-    wrong = [found for _ in range(2000) if (found := wrong_in(voice, chat_format, random_conversation(source)))]
-    assert wrong == []
+def test_two_thousand_random_dialogues_have_no_flaw(voice, chat_format, random_conversation):
+    source = random.Random(2000)
+    found = [voice.flaws(chat_format, random_conversation(source)) for _ in range(2000)]
+    assert [flaws for flaws in found if flaws] == []
 
 
 @given(conversation=conversations())
-def test_what_opens_a_turn_begins_the_whole_conversation_and_what_is_said_comes_back(voice, chat_format, conversation):
-    assert wrong_in(voice, chat_format, conversation) == []
+def test_any_text_has_no_flaw(voice, chat_format, conversation):
+    assert voice.flaws(chat_format, conversation) == []
 
 
 @given(conversation=conversations(), role=st.sampled_from(["user", "assistant"]))
