@@ -11,7 +11,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
@@ -44,11 +44,19 @@ class Config(BaseModel):
 
 
 class Plugin(BaseModel):
-    """A plugin, by the name of its file, with the options that it takes."""
+    """A plugin, by the name of its file, with the options that it takes; the name alone will do."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def options(self) -> dict[str, Any]:
@@ -68,7 +76,10 @@ def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
     given = vars(known)
     path, print_config = given.pop("config"), given.pop("print_config")
     values = _read_yaml(path) if path else {}
-    for name, value in [*given.items(), *_pairs(rest)]:
+    for name, value in given.items():
+        _set(values, name, _value(value))
+    _spell_out_plugins(cls, values)
+    for name, value in _pairs(rest):
         _set(values, name, _value(value))
     config = validate(cls, values)
     if print_config:
@@ -102,17 +113,23 @@ def options_for(
     Raises:
         ConfigError: an option that `function` does not take, or a value of the wrong kind.
     """
-    parameters = inspect.signature(function, eval_str=True).parameters
+    parameters = inspect.signature(function).parameters
     known = [name for name in parameters if name not in {"self", *ours}]
     options = {}
     for name, value in given.items():
         if name not in known:
             raise ConfigError(_unknown(name, where, known))
         try:
-            options[name] = TypeAdapter(parameters[name].annotation).validate_python(value)
+            options[name] = TypeAdapter(_annotation(function, name)).validate_python(value)
         except ValidationError as error:
             raise ConfigError(f"{where}.{name} = {value!r}: {error.errors()[0]['msg']}") from error
     return options
+
+
+def _annotation(function: Callable[..., Any], parameter: str) -> Any:
+    """The type of one parameter; those of the others may be unknown until something heavy is imported."""
+    annotation = inspect.signature(function).parameters[parameter].annotation
+    return eval(annotation, vars(inspect.getmodule(function))) if isinstance(annotation, str) else annotation
 
 
 def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser:
@@ -124,7 +141,10 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="YAML holding any of the fields below")
     parser.add_argument("--print-config", action="store_true", help="print the resolved configuration and stop")
-    group = parser.add_argument_group("fields", "each may stand in the YAML or here; here wins; null unsets")
+    group = parser.add_argument_group(
+        "fields",
+        "each may stand in the YAML or here; here wins; null unsets; a NAME takes options: --field.option VALUE",
+    )
     for name, field in _leaves(cls):
         default = "" if field.is_required() or field.default in (None, {}) else f" (default: {field.default})"
         switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
@@ -143,14 +163,20 @@ def _leaves(cls: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Field
     """Dotted names of the fields that hold one value, in the order of the class."""
     for name, field in cls.model_fields.items():
         kind = field.annotation
-        if inspect.isclass(kind) and issubclass(kind, BaseModel):
+        if inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not Plugin:
             yield from _leaves(kind, f"{prefix}{name}.")
         elif kind is not None and not str(kind).startswith("dict"):
             yield prefix + name, field
 
 
+def _names_a_plugin(field: FieldInfo) -> bool:
+    return Plugin in (field.annotation, *get_args(field.annotation))
+
+
 def _kind(field: FieldInfo) -> str:
     kind = field.annotation
+    if _names_a_plugin(field):
+        return "NAME"
     name = kind.__name__ if inspect.isclass(kind) else str(kind)
     for noise in ("typing.", "pathlib.", " | None"):
         name = name.replace(noise, "")
@@ -191,6 +217,13 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """Lists, mappings and null as YAML has them; any other text as it is, for the field's type to convert."""
     return yaml.safe_load(text) if text == "null" or text.startswith(("[", "{")) else text
+
+
+def _spell_out_plugins(cls: type[BaseModel], values: dict[str, Any]) -> None:
+    """Turn names of plugins that stand alone into mappings, which options can be added to."""
+    for name, field in cls.model_fields.items():
+        if _names_a_plugin(field) and isinstance(values.get(name), str):
+            values[name] = {"name": values[name]}
 
 
 def _set(values: dict[str, Any], dotted: str, value: Any) -> None:

@@ -110,8 +110,8 @@ def open_speaker(config: ProbeConfig) -> Speaker:
     from eval.weights import model_digest, model_folder
 
     folder = model_folder(config.model, config.revision)
-    chat_format = plugin.load("eval.formats", config.format).Format(
-        AutoTokenizer.from_pretrained(folder), history=config.history
+    chat_format = plugin.load("eval.formats", config.format.name).Format(
+        AutoTokenizer.from_pretrained(folder), history=config.history, **config.format.options
     )
     engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
     return Speaker(engine, chat_format, model_id=f"{folder.name}@{model_digest(folder)[:12]}")
@@ -130,6 +130,7 @@ def protocol_of(config: ProbeConfig, speaker: Speaker, judge: Judge, stored: Sto
     return {
         "model": speaker.model_id,
         "format": speaker.chat_format.name,
+        "format_options": dict(speaker.chat_format.options),
         "template_sha": speaker.chat_format.template_sha,
         "history": speaker.chat_format.history,
         "engine": config.engine.name,

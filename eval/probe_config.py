@@ -18,7 +18,7 @@ class ProbeConfig(Config):
 
     model: str = Field(description="model folder, or Hub id")
     revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
-    format: str = Field(description="chat family, a file of eval/formats/")
+    format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
     history: Literal["as_history", "as_last"] = Field(
         "as_history",
         description="rendering of the answer before a user turn: as a past turn, or as naive code leaves it",
@@ -42,9 +42,10 @@ class ProbeConfig(Config):
 
     @field_validator("format")
     @classmethod
-    def _format_exists(cls, name: str) -> str:
-        plugin.load("eval.formats", name)
-        return name
+    def _format_takes_its_options(cls, family: Plugin) -> Plugin:
+        constructor = plugin.load("eval.formats", family.name).Format.__init__
+        options = options_for(constructor, family.options, "format", ours=["tokenizer", "history"])
+        return Plugin(name=family.name, **options)
 
     @field_validator("engine")
     @classmethod

@@ -199,7 +199,7 @@ def test_the_template_is_identified_by_its_text(make_tokenizer):
     assert first.template_sha == same.template_sha != other.template_sha
 
 
-TOKENS = ("im_start", "im_end", "<think>", "nothink", "<|end|>", "<|channel|>", "<|assistant|>")
+TOKENS = ("im_start", "im_end", "<think>", "<|end|>", "<|channel|>", "<|assistant|>")
 
 
 def test_special_tokens_are_written_in_the_formats_alone():

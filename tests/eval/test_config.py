@@ -55,6 +55,26 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     assert config.engine.options == {"batch_tokens": "9"}
 
 
+@pytest.mark.parametrize("written", ["engine: vllm", "engine: {name: vllm}"])
+def test_the_name_of_a_plugin_may_stand_alone_and_still_take_options(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"name: a\n{written}\n")
+    assert parse("--config", str(path)).engine == Plugin(name="vllm")
+    config = parse("--config", str(path), "--engine.batch-tokens", "9")
+    assert (config.engine.name, config.engine.options) == ("vllm", {"batch_tokens": "9"})
+    for argv in (["--engine", "other", "--engine.a-b", "1"], ["--engine.a-b", "1", "--engine", "other"]):
+        config = parse("--config", str(path), *argv)
+        assert (config.engine.name, config.engine.options) == ("other", {"a_b": "1"})
+    assert parse("--name", "a", "--engine.batch-tokens", "9").engine == Plugin(name="toy", batch_tokens="9")
+
+
+def test_another_plugin_does_not_inherit_the_options_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("name: a\nengine: {name: vllm, shards: 2}\n")
+    assert parse("--config", str(path), "--engine", "toy").engine == Plugin(name="toy")
+    assert parse("--config", str(path), "--engine", "null", "--engine.name", "x").engine == Plugin(name="x")
+
+
 @pytest.mark.parametrize("spelling", ["--run-dir=runs/y", "--run_dir=runs/y", "--run-dir runs/y"])
 def test_hyphen_and_underscore_are_one(spelling: str) -> None:
     assert parse("--name=a", *spelling.split()).run_dir == Path("runs/y")
@@ -96,7 +116,9 @@ def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
         "--sampling.temperature",
         "how random (default: 0.0)",
         "100 %",
-        "--engine.name",
+        "--engine NAME",
+        "open (default: toy)",
+        "a NAME takes options: --field.option VALUE",
         "--print-config",
     ):
         assert word in text

@@ -56,6 +56,7 @@ def test_a_run_leaves_rows_tables_and_a_summary(whole: Path) -> None:
         assert row["judgement"]["judge"].startswith("local")
     manifest = json.loads((whole / "manifest.json").read_text())
     assert manifest["protocol"]["model"] == model
+    assert manifest["protocol"]["format"] == "smollm2" and manifest["protocol"]["format_options"] == {}
     assert manifest["sessions"][0]["tokens"]["user"] == sum(row["messages"][-1]["tokens"] for row in rows)
     for name in ("config.yaml", "table2.md", "table2.csv", "table2.json", "summary.json", "log.txt"):
         assert (whole / name).is_file(), name
