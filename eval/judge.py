@@ -5,10 +5,10 @@ Implementations live in `eval/judges/`, one file each, as a class `Judge` with t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from eval.dialogue import Dialogue, Failure, Judgement
+from eval.dialogue import Dialogue, Failure, Judgement, Message
 
 
 class Judge(Protocol):
@@ -20,3 +20,12 @@ class Judge(Protocol):
     def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
         """Each dialogue with its `Judgement`, or a `Failure("judge", ...)`, as each is decided, in any order."""
         ...
+
+
+def unjudgeable(messages: Sequence[Message]) -> Failure | None:
+    """Why there is no user turn to judge here, or None: it must be the last turn, and follow a response."""
+    if not messages or messages[-1].role != "user":
+        return Failure("judge", "no_user_turn", "the last message is not a user turn")
+    if len(messages) < 2 or messages[-2].role != "assistant":
+        return Failure("judge", "no_response", "the user turn does not follow an assistant turn")
+    return None

@@ -1,0 +1,156 @@
+"""What a chat completion request comes back as: a `Reply`, or the `Fault` that kept it from having one.
+
+Knows the protocol's shapes and error codes, and nothing of what was asked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from eval.config import ConfigError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAIError
+
+OUT_OF_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+"""Codes of an empty account. They come as 429 too, and no waiting helps; their wording is not looked at, because some
+servers word a mere concurrency limit the same way."""
+SAME_FOR_ALL = frozenset(
+    {"invalid_api_key", "model_not_found", "unsupported_parameter", "unsupported_value", "unknown_parameter"}
+)
+"""Codes that every other request of the run would get as well."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one request, as the server counted them."""
+
+    input: int
+    output: int
+    """Reasoning tokens included."""
+    cached: int = 0
+    """Those of `input` that the server had cached."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply that arrived whole. Read `finish` before `text`: a cut-off reply has text too."""
+
+    text: str | None
+    finish: str | None
+    refusal: str | None
+    model: str | None
+    """The model that the server says has replied."""
+    usage: Usage | None
+    """None: the server didn't say."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why there is no reply."""
+
+    kind: str
+    detail: str = ""
+    transient: bool = False
+    """Whether the same request may succeed later."""
+    wait_s: float | None = None
+    """Seconds that the server asks to wait."""
+    billable: bool = False
+    """Whether the server may have done the work all the same."""
+
+
+def reply_of(body: str | Mapping[str, Any]) -> Reply | Fault:
+    """Read the body of a successful response, whatever a server may have put there."""
+    try:
+        response = json.loads(body) if isinstance(body, str) else body
+        choice = response["choices"][0]
+        message = choice["message"]
+        return Reply(
+            text=_string(message.get("content")),
+            finish=_string(choice.get("finish_reason")),
+            refusal=_string(message.get("refusal")),
+            model=_string(response.get("model")),
+            usage=_usage(response.get("usage")),
+        )
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        detail = f"{type(error).__name__}: {error} in {str(body)[:200]!r}"
+        return Fault("malformed_response", detail, transient=True, billable=True)
+
+
+def fault_of(error: OpenAIError) -> Fault:
+    """Classify an error of the SDK.
+
+    Raises:
+        ConfigError: it would befall every request of the run.
+    """
+    from openai import APIConnectionError, APIStatusError
+
+    if isinstance(error, APIStatusError):
+        return _fault_of_status(error)
+    if isinstance(error, APIConnectionError):
+        return Fault("connection", f"{error} ({error.__cause__!r})", transient=True, billable=True)
+    return Fault("malformed_response", f"{type(error).__name__}: {error}", transient=True, billable=True)
+
+
+def error_fault(status: int, error: Mapping[str, Any], wait_s: float | None = None) -> Fault:
+    """Classify an error response by its status and its `error` object: `code` decides, never the wording.
+
+    Raises:
+        ConfigError: it would befall every request of the run.
+    """
+    code, detail = error.get("code"), f"HTTP {status}: {str(error.get('message', error))[:500]}"
+    if code in OUT_OF_QUOTA:
+        raise ConfigError(f"the account is out of quota ({detail}); add credit or raise its limit, then run again")
+    if status == 401:
+        raise ConfigError("the server rejects the API key (HTTP 401); check the variable that holds it")
+    if status == 404 or code in SAME_FOR_ALL:
+        raise ConfigError(f"the server can't serve any such request ({detail}); check `model`, `base_url` and options")
+    if status == 429:
+        return Fault("rate_limited", detail, transient=True, wait_s=wait_s)
+    if status >= 500:
+        return Fault("server_error", detail, transient=True, wait_s=wait_s)
+    return Fault("context_too_long" if code == "context_length_exceeded" else f"http_{status}", detail)
+
+
+def _fault_of_status(error: APIStatusError) -> Fault:
+    body = error.body if isinstance(error.body, Mapping) else {"message": error.message}
+    return error_fault(error.status_code, body, _wait(error.response.headers))
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds of `Retry-After`, given as seconds or as a date; None if absent or unreadable."""
+    text = headers.get("retry-after", "")
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _string(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where a string belongs")
+    return value
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, Mapping):
+        return None
+    given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not isinstance(given, int) or not isinstance(made, int) or given < 0 or made < 0:
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
+    return Usage(given, made, cached=min(max(cached, 0), given) if isinstance(cached, int) else 0)

@@ -1,0 +1,110 @@
+"""A language model as judge, behind OpenAI's API or any server that speaks chat completions with JSON-schema output.
+
+What it is told is in `openai.yaml` beside it. It streams, asks nothing twice, and keeps no failure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from eval.batch_client import BatchClient
+from eval.batch_judge import BatchJudge
+from eval.budget import Budget, price_of
+from eval.chat_client import ChatClient, Patience
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, Failure, Judgement
+from eval.judge_prompt import JudgePrompt
+from eval.judgement_store import JudgementStore
+from eval.online_judge import OnlineJudge
+from eval.response_cache import ResponseCache
+
+OPENAI = "https://api.openai.com/v1"
+PROMPT = Path(__file__).with_suffix(".yaml")
+CACHE = Path("~/.cache/userturn/judgements.sqlite")
+
+
+class Judge:
+    """Asks a model about each user turn, many at once, and believes only replies that keep the schema."""
+
+    def __init__(
+        self,
+        *,
+        model: str = "gpt-5.4-mini-2026-03-17",
+        base_url: str = OPENAI,
+        api_key_variable: str | None = "OPENAI_API_KEY",
+        mode: Literal["online", "batch"] = "online",
+        reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None,
+        max_completion_tokens: int = 1000,
+        budget_usd: float | None = None,
+        cache: Path | None = CACHE,
+        concurrency: int = 64,
+        attempt_s: float = 60.0,
+        request_s: float = 300.0,
+        call_s: float | None = None,
+        backoff_s: float = 0.5,
+        poll_s: float = 30.0,
+    ) -> None:
+        """Check everything that can be checked without a request.
+
+        Args:
+            model: at OpenAI, a dated id, because an alias moves to another model some day.
+            base_url: where the server's `/chat/completions` is.
+            api_key_variable: name of the environment variable that holds the key; None for a server without keys.
+            mode: "batch" sends files that are answered within a day, at half the price.
+            reasoning_effort: None leaves it to the server.
+            max_completion_tokens: reasoning included.
+            budget_usd: US dollars that this judge may spend; the rest of the rows then fail with kind "budget".
+            cache: file of judgements, shared by every run of one machine; None remembers them in memory only.
+            concurrency: most requests at once; it adapts below that.
+            attempt_s: seconds for one attempt.
+            request_s: seconds for one dialogue with all its attempts.
+            call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
+            backoff_s: seconds before the first retry, at most; doubled for each further one.
+            poll_s: seconds between looks at a batch.
+
+        Raises:
+            ConfigError: the key is missing, the model has no date, or a budget has no price to hold it with.
+        """
+        if base_url == OPENAI and not re.search(r"-\d{4}-\d{2}-\d{2}$", model):
+            raise ConfigError(f"judge.model {model!r} has no date, so it may change; write {model}-YYYY-MM-DD")
+        key = _api_key(api_key_variable)
+        request = {"model": model, "max_completion_tokens": max_completion_tokens}
+        prompt = JudgePrompt(PROMPT, request | ({"reasoning_effort": reasoning_effort} if reasoning_effort else {}))
+        self.id = prompt.judge_id
+        self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
+        self._store = JudgementStore(ResponseCache(cache.expanduser() if cache else None), self.id, prompt.sha)
+        patience = Patience(attempt_s, request_s, backoff_s)
+        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self._budget)
+        self._judge: OnlineJudge | BatchJudge
+        if mode == "online":
+            self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s)
+        else:
+            self._judge = BatchJudge(prompt, BatchClient(base_url, key, self._budget, poll_s=poll_s), self._store)
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What this judge has done since it was made, for a manifest: questions, attempts, tokens, dollars."""
+        return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+        """Each dialogue with its judgement or failure. One call at a time.
+
+        Raises:
+            ConfigError: the account is out of quota, the key is refused, or no request of the run can succeed.
+        """
+        return self._judge.judge(dialogues)
+
+
+def _api_key(variable: str | None) -> str:
+    if variable is None:
+        return "none"
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable):
+        raise ConfigError("judge.api_key_variable is the name of an environment variable, such as OPENAI_API_KEY")
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ConfigError(f"{variable} is not set: export {variable}=<your key>, or choose another judge")
+    return key

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.config import ConfigError, Plugin
+from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
+from eval.judges.openai import Judge
+from eval.probe_config import ProbeConfig
+from eval.response_cache import ResponseCache
+from eval.stages import decide
+from eval.verdict import RESPONSE_FORMAT
+
+SERVER = runpy.run_path(str(Path(__file__).parent.parent / "judge_server.py"))
+JudgeServer, LASTING, PASSING = SERVER["JudgeServer"], SERVER["LASTING"], SERVER["PASSING"]
+KINDS = {
+    "400": "http_400",
+    "400_long": "context_too_long",
+    "length": "truncated",
+    "length_empty": "truncated",
+    "length_whole": "truncated",
+    "filtered": "content_filter",
+    "refusal": "refusal",
+    "empty": "empty",
+    "blank": "empty",
+    "unknown_label": "unknown_label",
+    "duplicate": "duplicate_field",
+    "duplicate_label": "duplicate_field",
+    "string_genuine": "wrong_type",
+    "number_genuine": "wrong_type",
+    "list_label": "wrong_type",
+    "missing": "wrong_fields",
+    "extra": "wrong_fields",
+    "two_verdicts": "not_json",
+    "fenced": "not_json",
+    "prose": "not_json",
+    "deep": "not_json",
+    "tool": "unfinished",
+    "null": "wrong_fields",
+}
+"""What each lasting fault of the server is to be counted as."""
+OPTIONS = {"model": "judge-1", "api_key_variable": None, "cache": None, "concurrency": 4, "backoff_s": 0.002}
+SCRIPT = """
+import sys
+from pathlib import Path
+from eval.dialogue import Dialogue, Message
+from eval.judges.openai import Judge
+url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+judge = Judge(model="judge-1", base_url=url, api_key_variable=None, cache=cache, concurrency=4)
+turns = [("user", "How many?"), ("assistant", "Seven.")]
+dialogues = [
+    Dialogue("t", (*(Message(*turn) for turn in turns), Message("user", f"Why {number}?"))) for number in range(count)
+]
+try:
+    for _, result in judge.judge(dialogues):
+        print(result.label, flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def dialogue(text: object) -> Dialogue:
+    return Dialogue(
+        "t", (Message("user", "How many?"), Message("assistant", "Seven."), Message("user", f"Why {text}?"))
+    )
+
+
+def turn(request: dict[str, Any]) -> str:
+    return str(json.loads(request["messages"][1]["content"])["user_turn"])
+
+
+def judge_one(schedule: Iterable[str], **options: Any) -> tuple[Judgement | Failure, Any, Judge]:
+    with JudgeServer(schedule) as server:
+        judge = Judge(**{**OPTIONS, "base_url": server.url, **options})
+        [(_, result)] = judge.judge([dialogue(1)])
+    return result, server, judge
+
+
+def test_a_judgement_keeps_the_evidence() -> None:
+    result, server, judge = judge_one([], model="gpt-5.4-nano-2026-03-17", budget_usd=1.0)
+    assert isinstance(result, Judgement)
+    assert (result.label, result.genuine, result.judge) == ("genuine_followup", True, judge.id)
+    assert json.loads(result.reply) == {"label": "genuine_followup", "genuine": True}
+    assert result.prompt_sha and judge.id == f"openai-gpt-5.4-nano-2026-03-17-{result.prompt_sha[:8]}"
+    assert result.tokens == 920 and result.cost == pytest.approx((500 * 0.2 + 400 * 0.02 + 20 * 1.25) / 1e6)
+    assert judge.measured == {
+        "questions": {"judged": 1},
+        "models": {"judge-1": 1},
+        "attempts": {"reply": 1},
+        "input_tokens": 900,
+        "cached_input_tokens": 400,
+        "output_tokens": 20,
+        "dollars": pytest.approx(result.cost),
+        "prices_of": judge.measured["prices_of"],
+    }
+    [request] = server.requests
+    assert request.keys() == {"model", "messages", "response_format", "max_completion_tokens"}
+    assert request["response_format"] == RESPONSE_FORMAT
+
+
+def test_reasoning_effort_is_sent_only_when_it_is_set() -> None:
+    _, server, judge = judge_one([], reasoning_effort="low")
+    assert server.requests[0]["reasoning_effort"] == "low" and "-low-" in judge.id
+
+
+@pytest.mark.parametrize("fault", LASTING)
+def test_what_is_no_verdict_is_a_failure_of_its_kind(fault: str) -> None:
+    result, _, judge = judge_one([fault] * 2)
+    assert isinstance(result, Failure) and (result.stage, result.kind) == ("judge", KINDS[fault])
+    assert judge.measured["questions"] == {result.kind: 1}
+
+
+def test_a_reply_that_was_cut_off_is_asked_for_once_more_with_more_room() -> None:
+    result, server, judge = judge_one(["length_empty"])
+    assert isinstance(result, Judgement)
+    assert [request["max_completion_tokens"] for request in server.requests] == [1000, 4000]
+    assert judge.measured["output_tokens"] == 40
+
+
+@settings(max_examples=70)
+@given(
+    st.lists(st.sampled_from([*PASSING, *LASTING, "ok", "slow"]), max_size=14),
+    st.lists(st.integers(0, 5), min_size=1, max_size=8),
+)
+def test_under_any_schedule_of_faults_all_rows_are_counted_and_no_fault_is_a_score(
+    schedule: list[str], texts: list[int]
+) -> None:
+    rows = [Dialogue("t", dialogue(text).messages, meta={"row": row}) for row, text in enumerate(texts)]
+    failed = Dialogue("t", rows[0].messages, failure=Failure("generate", "context_too_long"))
+    with JudgeServer(schedule) as server:
+        judge = Judge(**OPTIONS, base_url=server.url, attempt_s=0.25, request_s=2.0)
+        finished = list(decide([*rows, failed], judge))
+        states = count_states(finished)
+        assert sum(states.values()) == len(rows) + 1 == states["ok"] + states["judge_error"] + states["gen_error"]
+        assert Counter(row.id for row in finished) == Counter(row.id for row in [*rows, failed])
+        judged = [row for row in finished if row.judgement]
+        for row in judged:
+            assert row.judgement and (row.judgement.label, row.judgement.genuine) == ("genuine_followup", True)
+            assert row.judgement.judge == judge.id and row.failure is None
+        known = {row.messages[-1].text for row in judged}
+        asked = server.served["ok"] + server.served["slow"]
+        assert judge.measured["questions"].get("judged", 0) == len(known) <= asked
+        assert sum(1 for row in judged if row.judgement and row.judgement.tokens) == len(known)
+        before = len(server.requests)
+        again = list(judge.judge(rows))
+        assert known.isdisjoint(map(turn, server.requests[before:]))
+        assert all(isinstance(result, Judgement) for row, result in again if row.messages[-1].text in known)
+
+
+def test_copies_share_one_request_and_its_cost() -> None:
+    with JudgeServer(latency=0.02) as server:
+        judge = Judge(**OPTIONS, base_url=server.url)
+        results = [result for _, result in judge.judge([dialogue(1)] * 5 + [dialogue(2)] * 5)]
+    assert len(server.requests) == 2 and sorted(result.tokens for result in results) == [0] * 8 + [920] * 2
+
+
+def test_a_failure_is_asked_again_and_a_judgement_never(tmp_path: Path) -> None:
+    with JudgeServer(["unknown_label"]) as server:
+        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache.sqlite"}
+        assert isinstance(next(Judge(**options).judge([dialogue(1)]))[1], Failure)
+        first = next(Judge(**options).judge([dialogue(1)]))[1]
+        second = next(Judge(**options).judge([dialogue(1)]))[1]
+        assert len(server.requests) == 2 and isinstance(second, Judgement)
+        assert (second.label, second.reply, second.prompt_sha) == (first.label, first.reply, first.prompt_sha)
+        assert second.tokens == 0
+        other = Judge(**{**options, "model": "judge-2"})
+        list(other.judge([dialogue(1)]))
+        assert len(server.requests) == 3
+
+
+def test_dialogues_without_a_turn_to_judge_cost_nothing() -> None:
+    user, assistant = Message("user", "a"), Message("assistant", "b")
+    with JudgeServer() as server:
+        judge = Judge(**OPTIONS, base_url=server.url)
+        cases = [(), (user,), (user, assistant), (user, assistant, user)]
+        kinds = {
+            d.messages: r.kind if isinstance(r, Failure) else r.label
+            for d, r in judge.judge(Dialogue("t", case) for case in cases)
+        }
+    expected = ["no_user_turn", "no_response", "no_user_turn", "genuine_followup"]
+    assert kinds == dict(zip(cases, expected, strict=True))
+    assert len(server.requests) == 1
+
+
+def test_dialogues_are_drawn_only_as_there_is_room() -> None:
+    drawn = []
+
+    def source() -> Iterator[Dialogue]:
+        for number in range(100):
+            drawn.append(number)
+            yield dialogue(number)
+
+    with JudgeServer(latency=0.01) as server:
+        results = Judge(**OPTIONS, base_url=server.url).judge(source())
+        next(results)
+        assert len(drawn) <= 9
+        results.close()
+        assert len(server.requests) <= 9
+
+
+def test_out_of_quota_stops_the_run_and_keeps_what_was_judged(tmp_path: Path) -> None:
+    cache = tmp_path / "cache.sqlite"
+    with JudgeServer(["ok", "ok", "429_quota", *["hang"] * 10]) as server:
+        judge = Judge(**{**OPTIONS, "base_url": server.url, "cache": cache, "concurrency": 1})
+        seen = []
+        with pytest.raises(ConfigError, match="add credit"):
+            for _, result in judge.judge(dialogue(number) for number in range(50)):
+                seen.append(result)
+    assert len(seen) == 2 and len(server.requests) == 3
+    with ResponseCache(cache) as kept:
+        assert len(kept) == 2
+
+
+def test_the_budget_ends_the_spending_and_not_the_run() -> None:
+    with JudgeServer() as server:
+        judge = Judge(**{**OPTIONS, "model": "gpt-5.4-nano", "base_url": server.url, "budget_usd": 0.004})
+        results = [result for _, result in judge.judge(dialogue(number) for number in range(60))]
+    failures = [result for result in results if isinstance(result, Failure)]
+    assert {failure.kind for failure in failures} == {"budget"} and 0 < len(failures) < 60
+    assert 0 < judge.measured["dollars"] <= 0.004
+    assert sum(result.cost for result in results if isinstance(result, Judgement)) == pytest.approx(
+        judge.measured["dollars"], abs=1e-6
+    )
+
+
+def test_a_call_ends_at_its_deadline() -> None:
+    with JudgeServer(["hang"] * 100) as server:
+        judge = Judge(**OPTIONS, base_url=server.url, call_s=0.2)
+        results = [result for _, result in judge.judge(dialogue(number) for number in range(30))]
+        assert {result.kind for result in results if isinstance(result, Failure)} == {"deadline"} and len(results) == 30
+        assert len(server.requests) <= 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "gpt-5.4-mini"}, "no date.*gpt-5.4-mini-YYYY-MM-DD"),
+        ({}, "OPENAI_API_KEY is not set: export OPENAI_API_KEY="),
+        ({"api_key_variable": "MY_KEY"}, "MY_KEY is not set"),
+        ({"api_key_variable": "sk-1234567890"}, "is the name of an environment variable"),
+        ({"base_url": "http://localhost:1/v1", "api_key_variable": None, "model": "m", "budget_usd": 1}, "no price"),
+    ],
+)
+def test_what_cannot_work_is_said_before_any_work(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", " ")
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(ConfigError, match=message) as problem:
+        Judge(**{"cache": None, **options})
+    assert "sk-1234" not in str(problem.value)
+
+
+def test_a_probe_checks_its_options() -> None:
+    def config(**judge: Any) -> ProbeConfig:
+        fields = {"model": "m", "format": "smollm2", "tasks": {"pocket": {}}, "run_dir": "r"}
+        return ProbeConfig.model_validate({**fields, "judge": Plugin(name="openai", **judge)})
+
+    assert config(budget_usd="5", cache="c.sqlite").judge.options == {"budget_usd": 5.0, "cache": Path("c.sqlite")}
+    with pytest.raises(ValueError, match="temperature"):
+        config(temperature=0)
+
+
+def test_a_killed_run_loses_only_what_was_under_way(tmp_path: Path) -> None:
+    cache, count = tmp_path / "cache.sqlite", 60
+    with JudgeServer(latency=0.01) as server:
+        command = [sys.executable, "-c", SCRIPT, server.url, str(cache), str(count)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout
+            seen = sum(1 for _ in zip(range(15), run.stdout, strict=False))
+            os.kill(run.pid, signal.SIGKILL)
+        first = len(server.requests)
+        with ResponseCache(cache) as kept:
+            known = len(kept)
+        assert seen == 15 <= known < count and first - known <= 4
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.count("genuine_followup") == count
+        assert len(server.requests) - first == count - known
+
+
+def test_ctrl_c_ends_it_while_the_server_hangs(tmp_path: Path) -> None:
+    with JudgeServer(["ok", *["hang"] * 100]) as server:
+        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache.sqlite"), "20"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout and run.stdout.readline().strip() == "genuine_followup"
+            os.kill(run.pid, signal.SIGINT)
+            assert run.stdout.read().strip() == "interrupted" and run.wait() == 0
+
+
+def test_two_processes_share_one_cache(tmp_path: Path) -> None:
+    with JudgeServer(latency=0.002) as server:
+        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache.sqlite"), "80"]
+        runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        assert [run.communicate()[0].count("genuine_followup") for run in runs] == [80, 80]
+        before = len(server.requests)
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.count("genuine") == 80
+        assert len(server.requests) == before <= 160

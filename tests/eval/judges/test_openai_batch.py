@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import runpy
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.judges.openai import Judge
+
+SERVER = runpy.run_path(str(Path(__file__).parent.parent / "judge_server.py"))
+JudgeServer = SERVER["JudgeServer"]
+DIALOGUES = [
+    Dialogue("t", (Message("user", "How many?"), Message("assistant", "Seven."), Message("user", f"Why {number}?")))
+    for number in range(8)
+]
+
+
+def judge(server: Any, cache: Path | None = None, **options: Any) -> Judge:
+    given = {"model": "gpt-5.4-nano", "api_key_variable": None, "mode": "batch", "poll_s": 0.0, **options}
+    return Judge(base_url=server.url, cache=cache, **given)
+
+
+def kinds(results: dict[str, Judgement | Failure]) -> list[str]:
+    return [r.kind if isinstance(r, Failure) else r.label for r in (results[d.id] for d in DIALOGUES)]
+
+
+def results_of(judge: Judge) -> dict[str, Judgement | Failure]:
+    pairs = [(dialogue.id, result) for dialogue, result in judge.judge(DIALOGUES)]
+    assert len(pairs) == len(DIALOGUES)
+    return dict(pairs)
+
+
+def test_results_are_matched_by_id_and_cost_half() -> None:
+    with JudgeServer() as server:
+        server.batch_plans = [{"rows": {2: "refusal"}}]
+        batch = judge(server)
+        results = results_of(batch)
+    assert kinds(results) == ["genuine_followup"] * 2 + ["refusal"] + ["genuine_followup"] * 5
+    price = (500 * 0.2 + 400 * 0.02 + 20 * 1.25) / 1e6 / 2
+    assert results[DIALOGUES[0].id].cost == pytest.approx(price)
+    assert batch.measured["dollars"] == pytest.approx(8 * price, abs=1e-6)
+    assert len(server.batches) == 1 and len(server.requests) == 8
+
+
+def test_failed_expired_and_missing_rows_are_sent_again_and_the_others_not() -> None:
+    with JudgeServer() as server:
+        first = {0: "500", 1: "expired", 2: "missing", 3: "400", 4: "unknown_label", 5: "no_choices", 6: "429"}
+        server.batch_plans = [{"status": "expired", "rows": first}, {"rows": {0: "500"}}]
+        results = results_of(judge(server))
+    good = "genuine_followup"
+    assert kinds(results) == [good, good, good, "http_400", "unknown_label", good, good, good]
+    assert [len(server.files[batch["input_file_id"]].splitlines()) for batch in server.batches.values()] == [8, 5, 1]
+
+
+def test_what_stays_away_is_a_failure() -> None:
+    with JudgeServer() as server:
+        server.batch_plans = [{"rows": {0: "missing", 1: "500"}}] + [{"rows": {0: "missing", 1: "500"}}] * 2
+        assert kinds(results_of(judge(server)))[:2] == ["missing", "server_error"]
+    assert len(server.batches) == 3
+
+
+def test_a_batch_of_errors_alone_has_no_output_file() -> None:
+    with JudgeServer() as server:
+        server.batch_plans = [{"rows": dict.fromkeys(range(8), "400_parameter")}]
+        results = results_of(judge(server))
+        assert kinds(results) == ["refused"] * 8 and "check `model`" in results[DIALOGUES[0].id].detail
+    assert len(server.batches) == 1
+
+
+def test_a_batch_over_the_token_limit_is_halved() -> None:
+    with JudgeServer() as server:
+        refused = {"status": "failed", "code": "token_limit_exceeded"}
+        server.batch_plans = [refused, refused]
+        assert kinds(results_of(judge(server))) == ["genuine_followup"] * 8
+    assert [len(server.files[batch["input_file_id"]].splitlines()) for batch in server.batches.values()] == [
+        8,
+        4,
+        2,
+        2,
+        4,
+    ]
+    assert len(server.requests) == 8
+
+
+def test_a_batch_that_is_refused_stops_the_run() -> None:
+    with JudgeServer() as server:
+        server.batch_plans = [{"status": "failed", "code": "invalid_json_line"}]
+        with pytest.raises(ConfigError, match="batch_0 failed: invalid_json_line"):
+            results_of(judge(server))
+
+
+def test_a_server_without_batches_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with JudgeServer() as server:
+        monkeypatch.setattr(server, "batch_api", lambda *_: (404, {}, b"{}"))
+        with pytest.raises(ConfigError, match=r"no Batch API; set judge\.mode to online"):
+            results_of(judge(server))
+
+
+def test_a_stopped_run_collects_its_batch_and_pays_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache.sqlite"
+
+    def stop(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with JudgeServer() as server:
+        server.batch_plans = [{"rows": {7: "500"}}]
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", stop)
+            with pytest.raises(KeyboardInterrupt):
+                results_of(judge(server, cache))
+        assert len(server.batches) == 1
+        again = judge(server, cache)
+        results = [result for _, result in again.judge(DIALOGUES[:3])]
+        assert len(results) == 3 and len(server.batches) == 1 and again.measured["questions"]["judged"] == 7
+        assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8
+        assert [len(server.files[b["input_file_id"]].splitlines()) for b in server.batches.values()] == [8, 1]
+        assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8 and len(server.batches) == 2
+
+
+def test_a_batch_that_the_server_has_forgotten_is_sent_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache.sqlite"
+    with JudgeServer() as server, monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            results_of(judge(server, cache))
+    with JudgeServer() as server:
+        assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8
+
+
+def test_the_budget_bounds_a_batch_before_it_is_sent() -> None:
+    with JudgeServer() as server:
+        batch = judge(server, budget_usd=0.004)
+        results = results_of(batch)
+    assert set(kinds(results)) == {"genuine_followup", "budget"}
+    assert 0 < len(server.requests) < 8 and batch.measured["dollars"] <= 0.004
+
+
+def test_copies_share_one_request() -> None:
+    with JudgeServer() as server:
+        results = list(judge(server).judge([DIALOGUES[0]] * 3))
+    assert len(server.requests) == 1 and sorted(result.tokens for _, result in results) == [0, 0, 920]
