@@ -1,0 +1,117 @@
+"""What a probe works with, made from its configuration: dialogues, graders, speaker, judge, and the protocol of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from eval import plugin
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, content_hash
+from eval.judge import Judge
+from eval.perturb import PERTURBATIONS, Perturbation
+from eval.probe_config import ProbeConfig
+from eval.speaker import Speaker
+from eval.stored_answers import StoredAnswers
+
+Check = Callable[[Dialogue], bool | None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The opened parts of one probe."""
+
+    config: ProbeConfig
+    dialogues: list[Dialogue]
+    checks: dict[str, Check]
+    """The grader of each `Dialogue.task`."""
+    speaker: Speaker
+    judge: Judge
+    perturbation: Perturbation | None
+    stored: StoredAnswers | None
+    """Where answers come from that the model does not generate here."""
+
+    @cached_property
+    def protocol(self) -> dict[str, Any]:
+        """What rows must share to be added up."""
+        config, chat_format = self.config, self.speaker.chat_format
+        return {
+            "model": self.speaker.model_id,
+            "format": chat_format.name,
+            "format_options": dict(chat_format.options),
+            "template_sha": chat_format.template_sha,
+            "history": chat_format.history,
+            "engine": config.engine.name,
+            "answers": config.answers.model_dump(),
+            "sampling": config.sampling.model_dump(),
+            "answers_from": self.stored.by if self.stored else None,
+            "perturbation": config.perturbation.model_dump() if config.perturbation else None,
+            "judge": self.judge.id,
+        }
+
+    def grade(self, dialogue: Dialogue) -> Dialogue:
+        """`dialogue` with its task's verdict on the answer."""
+        return replace(dialogue, correct=self.checks[dialogue.task](dialogue))
+
+    def key(self, dialogue: Dialogue) -> str:
+        """The key of a finished row: the protocol, and the dialogue as it was loaded."""
+        return content_hash([self._protocol_sha, dialogue.id])
+
+    @cached_property
+    def _protocol_sha(self) -> str:
+        return content_hash(self.protocol)
+
+
+def open_parts(config: ProbeConfig, speaker: Speaker | None = None) -> Parts:
+    """Open what `config` names; a `speaker` that is given is taken as it is, so that several probes share weights.
+
+    Raises:
+        ConfigError: data, model, judge or stored answers are missing, malformed or do not fit together.
+    """
+    dialogues, checks = load_tasks(config)
+    speaker = speaker or open_speaker(config)
+    perturbation = None
+    if config.perturbation is not None:
+        make = PERTURBATIONS[config.perturbation.name]
+        perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
+    judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    stored = StoredAnswers(config.answers_from) if config.answers_from else None
+    return Parts(config, dialogues, checks, speaker, judge, perturbation, stored)
+
+
+def load_tasks(config: ProbeConfig) -> tuple[list[Dialogue], dict[str, Check]]:
+    """The dialogues of the chosen tasks, and the grader of each `Dialogue.task`."""
+    dialogues: list[Dialogue] = []
+    checks: dict[str, Check] = {}
+    for name, options in config.tasks.items():
+        task = plugin.load("eval.tasks", name)
+        try:
+            loaded = task.load(seed=config.seed, data_dir=config.data_dir, **options)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"tasks.{name}: {error}") from error
+        dialogues += loaded
+        checks |= {dialogue.task: task.check for dialogue in loaded}
+    repeated = [id for id, times in Counter(dialogue.id for dialogue in dialogues).items() if times > 1]
+    if repeated:
+        raise ConfigError(f"{len(repeated)} rows occur twice in the data, first {repeated[0]}; remove the copies")
+    return dialogues, checks
+
+
+def open_speaker(config: ProbeConfig) -> Speaker:
+    """The model of `config` with its chat format; weights are read when the first turn is generated."""
+    from transformers import AutoTokenizer
+
+    from eval.weights import model_digest, model_folder
+
+    folder = model_folder(config.model, config.revision)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        family = plugin.load("eval.formats", config.format.name).Format
+        chat_format = family(tokenizer, history=config.history, **config.format.options)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
+    engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
+    return Speaker(engine, chat_format, model_id=f"{folder.name}@{model_digest(folder)[:12]}")
