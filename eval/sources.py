@@ -56,7 +56,7 @@ def read_rows(
 
 def local_files(source: Source, split: str, data_dir: Path | None) -> list[Path]:
     """The files of the first pattern with a match below `data_dir` (else below the variable `USERTURN_DATA`)."""
-    folder = _data_folder(data_dir)
+    folder = data_folder(data_dir)
     if folder is None:
         return []
     if not folder.is_dir():
@@ -65,6 +65,12 @@ def local_files(source: Source, split: str, data_dir: Path | None) -> list[Path]
         if found := sorted(folder.glob(pattern.format(split=split))):
             return found
     return []
+
+
+def data_folder(data_dir: Path | None) -> Path | None:
+    """`data_dir`, else the folder that the variable `USERTURN_DATA` names, else None."""
+    folder = data_dir or os.environ.get("USERTURN_DATA")
+    return Path(folder).expanduser() if folder else None
 
 
 def read_jsonl(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -117,11 +123,6 @@ def choose(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     return shuffled[:limit]
 
 
-def _data_folder(data_dir: Path | None) -> Path | None:
-    folder = data_dir or os.environ.get("USERTURN_DATA")
-    return Path(folder).expanduser() if folder else None
-
-
 def _hub_file(source: Source, split: str, data_dir: Path | None) -> Path:
     """Fetch a file of the pinned revision, or find it in the Hub's local cache."""
     if source.hub_id is None or source.hub_file is None:
@@ -143,7 +144,7 @@ def _hub_file(source: Source, split: str, data_dir: Path | None) -> Path:
 
 
 def _looked_for(source: Source, split: str, data_dir: Path | None) -> str:
-    folder = _data_folder(data_dir) or "DIR (none given as --data-dir or USERTURN_DATA)"
+    folder = data_folder(data_dir) or "DIR (none given as --data-dir or USERTURN_DATA)"
     return " or ".join(f"{folder}/{pattern.format(split=split)}" for pattern in source.local)
 
 
