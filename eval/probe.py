@@ -71,7 +71,7 @@ def probe(
 def speak(
     parts: Parts, dialogues: list[Dialogue], turns: RowStore, run: RunDir, display: progress.Progress
 ) -> Iterable[Dialogue]:
-    """The dialogues with their user turn, on the answer of the data, of another run or of the model, perturbed if asked."""
+    """The dialogues with their user turn, on the answer of the data, another run or the model, perturbed if asked."""
     config = parts.config
     answered: Turns | Changed
     if parts.stored is None:

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.config import load
+from eval.config import Config, load
 from eval.probe_config import ProbeConfig
+from eval.sweep_config import SweepConfig
+
+CLASSES: dict[str, type[Config]] = {"eval.probe": ProbeConfig, "eval.sweep": SweepConfig}
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 FILES = sorted(CONFIGS.rglob("*.yaml"))
@@ -20,12 +23,11 @@ def test_there_are_configurations() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CONFIGS)))
 def test_it_loads_and_starts_with_its_command(path: Path) -> None:
-    config = load(ProbeConfig, ["--config", str(path)], prog="probe", about="")
-    assert config.tasks
     first = path.read_text(encoding="utf-8").splitlines()[0]
     assert first.startswith("# ")
-    words = shlex.split(first.removeprefix("# "))
-    if words[0] != "make":
-        assert words[:3] == [".venv/bin/python", "-m", "eval.probe"]
-        load(ProbeConfig, ["--config", str(path), *words[5:]], prog="probe", about="")
-        assert words[3:5] == ["--config", str(path.relative_to(CONFIGS.parent))]
+    python, flag, module, *arguments = shlex.split(first.removeprefix("# "))
+    assert (python, flag) == (".venv/bin/python", "-m")
+    assert arguments[:2] == ["--config", str(path.relative_to(CONFIGS.parent))]
+    config = load(CLASSES[module], ["--config", str(path), *arguments[2:]], prog=module, about="")
+    if isinstance(config, SweepConfig):
+        assert len(config.cells()) == len(config.models) * len(config.temperatures) * len(config.perturbations)

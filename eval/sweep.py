@@ -1,0 +1,93 @@
+"""Probe models x perturbations x temperatures from one configuration, each cell in a run folder of its own.
+
+    python -m eval.sweep --config configs/eval/sweep_smollm2.yaml --data-dir DATA [--dry-run]
+
+A cell that is done is read and not made again; a killed sweep goes on where it was. The answers of a model are
+generated once, by its first cell, and used by all of its cells.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eval import table
+from eval.config import ConfigError, load
+from eval.probe import probe
+from eval.probe_parts import load_tasks, open_speaker
+from eval.speaker import Speaker
+from eval.summary import TaskSummary
+from eval.sweep_board import Board
+from eval.sweep_config import Cell, SweepConfig
+from eval.sweep_estimate import estimate_table, measured_speed, sampled_speed, work_of
+
+ABOUT = "Probe every model at every temperature under every perturbation, in one folder of run folders."
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0 for a complete sweep, 2 for a setting that cannot work, 130 on Ctrl-C."""
+    try:
+        config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
+        cells = config.cells()
+        speakers: dict[str, Speaker] = {}
+        show(estimate(cells, speakers))
+        if not config.dry_run:
+            sweep(cells, speakers)
+            print(f"run folders: {config.run_dir}/*/*")
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; every finished row is kept, and the same command goes on from there", file=sys.stderr)
+        return 130
+    return 0
+
+
+def estimate(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> table.Table:
+    """What the cells lack and how long it takes at most; opens in `speakers` a model whose speed must be measured."""
+    works, speeds = [], {}
+    for model, own in by_model(cells).items():
+        dialogues = [load_tasks(cell.config)[0] for cell in own]
+        works += [work_of(cell, rows) for cell, rows in zip(own, dialogues, strict=True)]
+        speed = measured_speed([cell.config.run_dir for cell in own])
+        speeds[model] = speed or sampled_speed(speaker_of(own[0], speakers), dialogues[0], own[0])
+    return estimate_table(works, speeds)
+
+
+def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list[TaskSummary]]:
+    """Complete every cell in order; returns what each adds up to."""
+    results = {}
+    with Board([cell.name for cell in cells]).shown() as board:
+        for cell in cells:
+            speaker = replace(speaker_of(cell, speakers), tokens=Counter())
+            results[cell.name], _ = probe(cell.config, board.running(cell.name), speaker)
+            board.done(cell.name, results[cell.name])
+    return results
+
+
+def speaker_of(cell: Cell, speakers: dict[str, Speaker]) -> Speaker:
+    """The opened model of `cell`, which all of its cells share."""
+    if cell.model not in speakers:
+        speakers.clear()  # the weights of one model at a time
+        speakers[cell.model] = open_speaker(cell.config)
+    return speakers[cell.model]
+
+
+def by_model(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """The cells of each model, in order."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.model, []).append(cell)
+    return groups
+
+
+def show(shown: table.Table) -> None:
+    """Print a table for people."""
+    print(table.to_terminal([shown], shutil.get_terminal_size(fallback=(120, 40)).columns), flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

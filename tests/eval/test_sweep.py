@@ -1,0 +1,106 @@
+"""A sweep: its cells, what it would cost, and that nothing is made twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.config import ConfigError, validate
+from eval.dialogue import Dialogue, Message
+from eval.sweep import by_model
+from eval.sweep_config import Cell, SweepConfig
+from eval.sweep_estimate import Work, estimate_table, measured_speed, work_of
+
+
+def config(tmp_path: Path, **changes: Any) -> SweepConfig:
+    values = {
+        "run_dir": tmp_path / "sweep",
+        "models": {"a": {"model": "models/a", "format": "smollm2"}, "b": {"model": "models/b", "format": "qwen3_5"}},
+        "temperatures": [0.0, 0.7],
+        "perturbations": {"full": None, "half": {"name": "truncate", "fraction": 0.5}},
+        "probe": {"tasks": {"pocket": {"limit": 4}}, "sampling": {"max_tokens": 10}, "answers": {"max_tokens": 20}},
+    }
+    return validate(SweepConfig, values | changes)
+
+
+def test_the_cells_are_the_product_and_share_their_models_answers(tmp_path: Path) -> None:
+    cells = config(tmp_path).cells()
+    names = [f"{model}/{change}-t{t}" for model in "ab" for change in ("full", "half") for t in ("0", "0.7")]
+    assert [cell.name for cell in cells] == names
+    for model, own in by_model(cells).items():
+        first, *others = own
+        assert first.config.answers_from is None
+        assert {cell.config.answers_from for cell in others} == {tmp_path / "sweep" / model / "full-t0"}
+    last = cells[-1].config
+    assert (last.sampling.temperature, last.sampling.max_tokens) == (0.7, 10)
+    assert last.perturbation is not None and last.perturbation.options == {"fraction": 0.5}
+    assert (last.model, last.run_dir) == ("models/b", tmp_path / "sweep" / "b" / "half-t0.7")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": {}}, "models: there must be at least one"),
+        ({"models": {"../x": {}}}, r"models: '\.\./x' is no name for a folder"),
+        ({"temperatures": []}, "temperatures"),
+        ({"perturbations": {"half": {"name": "truncate"}}}, "the first must be null"),
+    ],
+)
+def test_a_sweep_that_cannot_work_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        config(tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"perturbations": {"full": None, "x": {"name": "shout"}}}, "cell a/x-t0: .*no 'shout' in eval/perturb.py"),
+        ({"perturbations": {"full": None, "x": {"name": "truncate", "part": 1}}}, "cell a/x-t0: unknown key 'part'"),
+        ({"probe": {"tasks": {"pocket": {}}, "smapling": {}}}, "cell a/full-t0: unknown key 'smapling'"),
+        ({"temperatures": [0.0, -1.0]}, "cell a/full-t-1: sampling.temperature"),
+    ],
+)
+def test_a_cell_that_cannot_work_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        config(tmp_path, **changes).cells()
+
+
+def dialogues() -> list[Dialogue]:
+    questions = [Dialogue("toy", (Message("user", "why?"),), meta={"row": row}) for row in range(6)]
+    return questions + [dialogue.says(Message("assistant", "so")) for dialogue in questions[:2]]
+
+
+def test_work_is_what_the_folder_lacks(tmp_path: Path) -> None:
+    first, second, *_ = config(tmp_path).cells()
+    assert work_of(first, dialogues()) == Work(first, rows=8, missing=8, tokens=6 * 20 + 8 * 10)
+    assert work_of(second, dialogues()) == Work(second, rows=8, missing=8, tokens=8 * 10)
+    first.config.run_dir.mkdir(parents=True)
+    (first.config.run_dir / "rows.jsonl").write_text("{}\n" * 6)
+    assert work_of(first, dialogues()) == Work(first, rows=8, missing=2, tokens=50)
+
+
+def test_speed_is_that_of_the_sessions_so_far(tmp_path: Path) -> None:
+    assert measured_speed([tmp_path]) is None
+    sessions = [
+        {"tokens": {"user": 100, "assistant": 300, "prompt": 9}, "seconds": {"user_turns": 4, "assistant_turns": 1}},
+        {"wall_s": 3},
+        {"tokens": {}, "seconds": {"user_turns": 0.0}},
+        {"tokens": {"user": 100}, "seconds": {"user_turns": 5, "judging": 99}},
+    ]
+    (tmp_path / "manifest.json").write_text(json.dumps({"sessions": sessions}))
+    assert measured_speed([tmp_path, tmp_path / "not yet"]) == 50.0
+
+
+def test_the_estimate_adds_up(tmp_path: Path) -> None:
+    cells = config(tmp_path).cells()
+    works = [Work(cells[0], 8, 8, 200), Work(cells[-1], 8, 0, 0)]
+    table = estimate_table(works, {"a": 50.0, "b": 100.0})
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["a/full-t0", "8", "8", "200", "0:00:04"],
+        ["b/half-t0.7", "8", "0", "0", "0:00:00"],
+        ["all", "16", "8", "200", "0:00:04"],
+    ]
+    assert isinstance(cells[0], Cell)
