@@ -37,10 +37,11 @@ class Rate:
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     """The Wilson score interval of a proportion; None when `n` is 0.
 
-    It holds its level on average over rates, not at each one. At rates of 0.5 % to 50 % and n of 31 to 1319 a nominal
-    95 % covers 92 % to 98 %; where less than about one success is expected it can cover much less (n = 31 at a true
-    rate of 0.5 %: 85.6 %), because a single success lifts the lower end above the rate. Trials count as independent:
-    contexts that repeat make it too narrow.
+    It holds its level on average over rates, not at each one. Over rates of 0.5 % to 50 % a nominal 95 % covers 94 % to
+    96 % on average at every n from 31 to 1319, and at each single rate where 50 successes or more are expected. Where 5
+    to 50 are, it covers 92 % to 98 %; where about one or fewer, it can cover much less (n = 31 at a rate of 0.5 %:
+    85.6 %), because a single success lifts the lower end above the rate. Trials count as independent: contexts that
+    repeat make it too narrow, see `eval/clustered.py`.
 
     Raises:
         ValueError: successes outside [0, n], or confidence outside (0, 1).

@@ -10,23 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from eval.headings import heading, place
 from eval.labels import LABELS
 from eval.stats import Rate
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table
-
-HEADINGS = {
-    "gsm8k": "GSM8K",
-    "ifeval": "IFEval",
-    "ifbench": "IFBench",
-    "gpqa": "GPQA",
-    "healthbench": "HealthBench",
-    "coval": "CoVal",
-    "pocket_math": "pocket math",
-    "pocket_instructions": "pocket instructions",
-    "pocket_conversations": "pocket conversations",
-}
-"""Known tasks in the order of their columns; any other task stands behind them under its own name."""
 
 FOLLOW_UP = {
     "self-generated": "follow-up",
@@ -84,18 +72,18 @@ def build(name: str, summaries: Iterable[TaskSummary], protocol: Protocol) -> li
 
     The follow-up rate of the row is the genuine one, as in the paper; the detail has the specific rate beside it.
     """
-    place = {task: index for index, task in enumerate(HEADINGS)}
-    ordered = sorted(summaries, key=lambda s: (s.setting == "held-out", place.get(s.task, len(place)), s.task))
+    ordered = sorted(summaries, key=lambda s: (s.setting == "held-out", *place(s.task)))
     return [_row(name, ordered, protocol), _detail(ordered), _labels(ordered)]
 
 
 def _row(name: str, summaries: Sequence[TaskSummary], protocol: Protocol) -> Table:
     columns = [("model", Cell(name))]
     for summary in summaries:
-        heading = HEADINGS.get(summary.task, summary.task)
         if summary.accuracy.n:
-            columns.append((f"{heading} accuracy %", Cell.rate(summary.accuracy, with_n=True)))
-        columns.append((f"{heading} {FOLLOW_UP[summary.setting]} %", Cell.rate(summary.genuine, with_n=True)))
+            columns.append((f"{heading(summary.task)} accuracy %", Cell.rate(summary.accuracy, with_n=True)))
+        columns.append(
+            (f"{heading(summary.task)} {FOLLOW_UP[summary.setting]} %", Cell.rate(summary.genuine, with_n=True))
+        )
     headings, cells = zip(*columns, strict=True)
     notes = (protocol.line(), NOT_POOLED, TRUNCATED, *_other_judges(summaries, protocol.judge))
     return Table("Table 2", headings, (cells,), notes)
@@ -119,10 +107,7 @@ def _labels(summaries: Sequence[TaskSummary]) -> Table:
 def _columns(summaries: Sequence[TaskSummary]) -> list[str]:
     """A heading per summary; the setting tells two of one task apart."""
     times = Counter(summary.task for summary in summaries)
-    return [
-        HEADINGS.get(s.task, s.task) + (f", {s.setting or 'setting unknown'}" if times[s.task] > 1 else "")
-        for s in summaries
-    ]
+    return [heading(s.task) + (f", {s.setting or 'setting unknown'}" if times[s.task] > 1 else "") for s in summaries]
 
 
 def _other_judges(summaries: Sequence[TaskSummary], judge: str) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from functools import cache
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
@@ -77,10 +79,17 @@ def test_confidence_must_be_a_probability(confidence: float) -> None:
         wilson(1, 2, confidence)
 
 
+@cache
+def ends(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of the 95 % intervals of 0 to n successes."""
+    intervals = [wilson(k, n) for k in range(n + 1)]
+    return np.array([i.low for i in intervals if i]), np.array([i.high for i in intervals if i])
+
+
 def coverage(rate: float, n: int) -> float:
     """The exact probability that the 95 % interval of n trials at `rate` holds `rate`."""
-    intervals = [wilson(k, n) for k in range(n + 1)]
-    return sum(binom.pmf(k, n, rate) for k, i in enumerate(intervals) if i and i.low <= rate <= i.high)
+    low, high = ends(n)
+    return float(binom.pmf(np.arange(n + 1), n, rate)[(low <= rate) & (rate <= high)].sum())
 
 
 @pytest.mark.parametrize(("rate", "n"), [(0.1, 93), (0.367, 93), (0.5, 31), (0.02, 300), (0.1, 198), (0.46, 198)])
@@ -91,6 +100,32 @@ def test_coverage_is_near_its_level_where_successes_are_expected(rate: float, n:
 def test_coverage_holds_on_average_over_rates() -> None:
     rates = [(i + 0.5) / 200 for i in range(200)]
     assert sum(coverage(rate, 31) for rate in rates) / 200 == pytest.approx(0.95, abs=0.01)
+
+
+SIZES = (31, 93, 198, 300, 448, 541, 1319)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_coverage_over_the_rates_of_the_paper_is_at_its_level(n: int) -> None:
+    evenly = [0.005 + 0.495 * i / 99 for i in range(100)]
+    by_ratio = [0.005 * 100 ** (i / 99) for i in range(100)]
+    for rates in (evenly, by_ratio):
+        assert 0.94 <= sum(coverage(rate, n) for rate in rates) / 100 <= 0.96
+
+
+@pytest.mark.parametrize(("rate", "n"), [(r, n) for n in SIZES for r in (0.02, 0.05, 0.1, 0.2, 0.367, 0.5)])
+def test_coverage_at_one_rate_depends_on_the_expected_successes(rate: float, n: int) -> None:
+    if rate * n >= 50:
+        assert 0.94 <= coverage(rate, n) <= 0.96
+    elif rate * n >= 5:
+        assert 0.92 <= coverage(rate, n) <= 0.98
+
+
+@pytest.mark.parametrize(("rate", "n"), [(0.02, 300), (0.1, 198), (0.367, 93), (0.5, 1319)])
+def test_simulated_coverage_is_the_exact_one(rate: float, n: int) -> None:
+    found = [wilson(int(k), n) for k in binom.rvs(n, rate, size=2000, random_state=n)]
+    covered = sum(i is not None and i.low <= rate <= i.high for i in found) / 2000
+    assert covered == pytest.approx(coverage(rate, n), abs=0.02)
 
 
 def test_coverage_falls_short_at_rare_events_as_the_docstring_says() -> None:

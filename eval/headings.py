@@ -1,0 +1,37 @@
+"""Names of tasks as a reader knows them, in the order in which tables and figures show them."""
+
+from __future__ import annotations
+
+from eval.summary import Setting
+
+HEADINGS = {
+    "gsm8k": "GSM8K",
+    "ifeval": "IFEval",
+    "ifbench": "IFBench",
+    "gpqa": "GPQA",
+    "gpqa_main": "GPQA Main",
+    "gpqa_diamond": "GPQA Diamond",
+    "healthbench": "HealthBench",
+    "coval": "CoVal",
+    "pocket_math": "pocket math",
+    "pocket_instructions": "pocket instructions",
+    "pocket_conversations": "pocket conversations",
+}
+"""Known tasks in their order; any other task stands behind them under its own name."""
+
+SETTINGS: dict[Setting | None, str] = {
+    "self-generated": "self-generated",
+    "cross": "on another model's answers",
+    "held-out": "held-out",
+    None: "setting unknown",
+}
+
+
+def heading(task: str) -> str:
+    """The name of a task as a reader knows it."""
+    return HEADINGS.get(task, task)
+
+
+def place(task: str) -> tuple[int, str]:
+    """Sort key: known tasks in their order, then the others by name."""
+    return (list(HEADINGS).index(task) if task in HEADINGS else len(HEADINGS), task)
