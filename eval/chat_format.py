@@ -85,11 +85,12 @@ class ChatFormat:
         self.history = history
         self.template_sha = hashlib.sha256(tokenizer.get_chat_template().encode()).hexdigest()
         """SHA-256 of the template's text."""
+        self._source = source
         self._where = f"the chat template of {source}"
         self._template = TurnTemplate(self._run_template, history, self._where, self.reasoning_field)
         self._plain = PlainText(tokenizer)
         self._piece_ids: dict[str, list[int]] = {}
-        self._stop_ids = {role: self._known(tokens, source) for role, tokens in self.stops.items()}
+        self._stop_ids = {role: self.known(tokens) for role, tokens in self.stops.items()}
         self._check()
 
     def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:
@@ -200,11 +201,14 @@ class ChatFormat:
         end = next((position for position, token in enumerate(piece) if token in stops), None)
         return [token if position == end else IGNORED for position, token in enumerate(piece)]
 
-    def _known(self, tokens: Sequence[str], source: str) -> frozenset[int]:
-        vocabulary = self.tokenizer.get_vocab()
-        known = frozenset(vocabulary[token] for token in tokens if token in vocabulary)
+    def known(self, tokens: Sequence[str]) -> frozenset[int]:
+        """The ids of those of `tokens` that are control tokens of this tokenizer, at least one."""
+        control = self.tokenizer.added_tokens_encoder
+        known = frozenset(control[token] for token in tokens if token in control)
         if not known:
-            raise ValueError(f"{source} has no token {' or '.join(tokens)}, so its family is not {self.name}")
+            raise ValueError(
+                f"{self._source} has no control token {' or '.join(tokens)}, so its family is not {self.name}"
+            )
         return known
 
     def _check(self) -> None:

@@ -34,9 +34,7 @@ class ThinkingFormat(ChatFormat):
         self.options = {"thinking": thinking}
         self.template_variables = {"enable_thinking": thinking}
         super().__init__(tokenizer, history)
-        self._mark_ids = (
-            [token for mark in self.marks for token in self._known([mark], self._where)] if thinking else []
-        )
+        self._mark_ids = [token for mark in self.marks for token in self.known([mark])] if thinking else []
         opened = self.open_turn([Message("user", "")], "assistant")
         self._opened_by_header = thinking and self._mark_ids[0] in opened
         """Whether a reasoning has begun when generation starts, or the model writes the first mark itself."""

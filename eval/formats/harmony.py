@@ -47,9 +47,7 @@ class Format(ChatFormat):
         self.options = {"reasoning_effort": reasoning_effort, "date": DATE}
         self.template_variables = {"reasoning_effort": reasoning_effort, "strftime_now": lambda _: DATE}
         super().__init__(tokenizer, history)
-        self._start, self._channel, self._message, self._end = (
-            token for mark in MARKS for token in self._known([mark], self._where)
-        )
+        self._start, self._channel, self._message, self._end = (token for mark in MARKS for token in self.known([mark]))
 
     def reasons_in(self, message: Message) -> bool:
         """Where there is a reasoning, be it empty: an answer may well do without a message on another channel."""

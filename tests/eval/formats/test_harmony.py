@@ -98,6 +98,6 @@ def test_a_late_system_message_is_refused(harmony):
 
 def test_a_mark_that_is_missing_is_named(make_tokenizer, trl_template):
     with pytest.raises(
-        ValueError, match=r"has no token <\|end\|> or <\|return\|> or <\|call\|>, so its family is not harm"
+        ValueError, match=r"has no control token <\|end\|> or <\|return\|> or <\|call\|>, so its family is not harm"
     ):
         Format(make_tokenizer(trl_template("gptoss"), "glm"))

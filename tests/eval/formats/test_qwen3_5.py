@@ -121,5 +121,5 @@ def test_reasoning_is_trained_with_the_answer_that_generation_starts(qwen3_5_tok
 def test_thinking_needs_its_marks(make_tokenizer, qwen3_5_template):
     tokenizer = make_tokenizer(qwen3_5_template, "chatml-without-marks")
     assert Format(tokenizer).options == {"thinking": False}
-    with pytest.raises(ValueError, match="has no token <think>, so its family is not qwen3_5"):
+    with pytest.raises(ValueError, match="has no control token <think>, so its family is not qwen3_5"):
         Format(tokenizer, thinking=True)
