@@ -6,6 +6,8 @@ JSON lines are read here and not by the `datasets` loader, which rewrites values
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
 import logging
 import os
@@ -36,9 +38,13 @@ class Source:
     """Glob patterns below the data folder, preferred first; `{split}` is filled in. Without a Hub id: package files."""
     hub_id: str | None = None
     revision: str | None = None
-    """Full commit hash of the Hub repository."""
+    """Full commit hash of the Hub repository; None where it is not known, then `sha256` pins the file."""
     hub_file: str | None = None
-    """File in the Hub repository, `.jsonl` or `.parquet`; `{split}` is filled in."""
+    """File in the Hub repository, `.jsonl`, `.parquet` or `.csv`; `{split}` is filled in."""
+    sha256: str | None = None
+    """Of the Hub file, checked once it is fetched."""
+    gated: bool = False
+    """Whether the Hub gives it only to those who accepted its terms; its text is then shown nowhere in plain form."""
 
 
 def read_rows(
@@ -51,7 +57,7 @@ def read_rows(
         ValueError: a malformed row, or a file without rows.
     """
     for path in local_files(source, split, data_dir) or [_hub_file(source, split, data_dir)]:
-        yield from (_read_parquet if path.suffix == ".parquet" else read_jsonl)(path, columns)
+        yield from READERS[path.suffix](path, columns)
 
 
 def local_files(source: Source, split: str, data_dir: Path | None) -> list[Path]:
@@ -137,10 +143,25 @@ def _hub_file(source: Source, split: str, data_dir: Path | None) -> Path:
         raise FileNotFoundError(
             f"no local file {_looked_for(source, split, data_dir)}, and the Hub did not give {source.hub_id} {name} "
             f"({type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no detail'}). "
-            f"On a machine with network run `hf download {source.hub_id} {name} --repo-type dataset "
-            f"--revision {source.revision}` (a gated set needs `hf auth login` first; {source.url})"
+            f"{_how_to_fetch(source, name)}"
         ) from error
+    if source.sha256 and hashlib.sha256(Path(path).read_bytes()).hexdigest() != source.sha256:
+        raise ValueError(f"{path}: not the file with SHA-256 {source.sha256}; the Hub has another version now")
     return Path(path)
+
+
+def _how_to_fetch(source: Source, name: str) -> str:
+    from huggingface_hub import get_token
+
+    revision = f" --revision {source.revision}" if source.revision else ""
+    command = f"`hf download {source.hub_id} {name} --repo-type dataset{revision}`"
+    if not source.gated:
+        return f"On a machine with network run {command} ({source.url})"
+    token = "a token is set, perhaps of an account without access" if get_token() else "no token is set"
+    return (
+        f"The set is gated, and {token}: accept its terms at {source.url}, then on a machine with network run "
+        f"`hf auth login` and {command}; or put the file itself where it was looked for"
+    )
 
 
 def _looked_for(source: Source, split: str, data_dir: Path | None) -> str:
@@ -160,6 +181,26 @@ def _read_parquet(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str,
                 yield place, _select(place, row, columns)
     if not number:
         raise ValueError(f"{path}: no rows; fetch the file anew")
+
+
+def _read_csv(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows by column name; a cell may hold commas, quotes and newlines. Errors quote no cell, the set may be gated."""
+    place = ""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        try:
+            for number, row in enumerate(reader, start=1):
+                place = f"{path} row {number}"
+                if None in row or None in row.values():
+                    raise ValueError(f"{place}: not {len(reader.fieldnames or ())} cells; fetch the file anew")
+                yield place, _select(place, row, columns)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} after line {reader.line_num}: not CSV in UTF-8 ({error})") from None
+    if not place:
+        raise ValueError(f"{path}: no rows; fetch the file anew")
+
+
+READERS = {".jsonl": read_jsonl, ".parquet": _read_parquet, ".csv": _read_csv}
 
 
 def _select(place: str, row: Any, columns: Columns) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import huggingface_hub
@@ -17,6 +19,8 @@ LINES = Source(
     "https://example.org", "MIT", ("toy/{split}.jsonl", "toy/part_*.jsonl"), "me/toy", REVISION, "{split}.jsonl"
 )
 TABLE = Source("https://example.org", "MIT", ("toy/{split}.jsonl",), "me/toy", REVISION, "main/{split}.parquet")
+
+CELLS = Source("https://example.org", "MIT", ("toy/{split}.csv",))
 
 
 def _write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -133,7 +137,7 @@ def _serve(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[tuple]:
     """Let the Hub client give `path`; the calls that it gets."""
     calls: list[tuple] = []
 
-    def download(repository: str, name: str, *, repo_type: str, revision: str) -> str:
+    def download(repository: str, name: str, *, repo_type: str, revision: str | None) -> str:
         calls.append((repository, name, repo_type, revision))
         return str(path)
 
@@ -182,7 +186,43 @@ def test_a_hub_out_of_reach_names_file_hub_id_and_command(tmp_path: Path, monkey
     message = str(caught.value)
     assert f"{tmp_path}/toy/test.jsonl or {tmp_path}/toy/part_*.jsonl" in message
     assert f"`hf download me/toy test.jsonl --repo-type dataset --revision {REVISION}`" in message
-    assert "LocalEntryNotFoundError" in message and "hf auth login" in message
+    assert "LocalEntryNotFoundError" in message and "hf auth login" not in message
+
+
+def test_a_file_pinned_by_its_hash_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _write(tmp_path, "hub.jsonl", '{"text": "a"}\n')
+    calls = _serve(monkeypatch, path)
+    pinned = replace(LINES, revision=None, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    assert _rows(pinned, tmp_path) == [{"text": "a"}]
+    assert calls == [("me/toy", "test.jsonl", "dataset", None)]
+    _write(tmp_path, "hub.jsonl", '{"text": "b"}\n')
+    with pytest.raises(ValueError, match=f"hub.jsonl: not the file with SHA-256 {pinned.sha256}"):
+        _rows(pinned, tmp_path)
+
+
+def test_csv_cells_may_hold_commas_quotes_and_newlines(tmp_path: Path) -> None:
+    _write(tmp_path, "toy/test.csv", b'\xef\xbb\xbftext,other\r\n"a, ""b""\r\nc",1\r\n007,2\r\n')
+    assert _rows(CELLS, tmp_path) == [{"text": 'a, "b"\r\nc'}, {"text": "007"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"text,other\nsecret,1\nsecret\n", "test.csv row 2: not 2 cells"),
+        (b"text,other\nsecret,1,2\n", "test.csv row 1: not 2 cells"),
+        (b"txet\nsecret\n", "test.csv row 1: no column 'text', found ['txet']"),
+        (b'text\n"secret\n', "not CSV in UTF-8 (unexpected end of data)"),
+        (b"text\nsecret \xff\n", "not CSV in UTF-8"),
+        (b"text\n" + b"secret" * 100_000, "field larger than field limit"),
+        (b"", "test.csv: no rows"),
+        (b"text\n", "test.csv: no rows"),
+    ],
+)
+def test_a_faulty_csv_file_is_named_and_not_quoted(tmp_path: Path, content: bytes, complaint: str) -> None:
+    _write(tmp_path, "toy/test.csv", content)
+    with pytest.raises(ValueError) as caught:
+        _rows(CELLS, tmp_path)
+    assert complaint in str(caught.value) and "secret" not in str(caught.value)
 
 
 def test_without_a_data_folder_the_error_says_how_to_give_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,69 @@
+"""GPQA, graduate-level multiple choice in biology, chemistry and physics: the model answers first (self-generated).
+
+Source: https://huggingface.co/datasets/Idavidrein/gpqa (arXiv 2311.12022; revision below), CC-BY-4.0, gated. Subsets:
+main 448 rows, diamond 198. Prompt: that of openai/simple-evals, one sample a question (they take four). Options:
+shuffled per record by its id, see `eval/multiple_choice.py`. Metric: share of answers that choose the correct letter.
+Its authors ask that no example appears in plain text online: rows are marked as gated, see `eval/gated_text.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from eval.dialogue import Dialogue, Message
+from eval.gated_text import GATED
+from eval.multiple_choice import arrange, ask, grade_letter
+from eval.sources import Source, choose, read_rows
+
+SOURCE = Source(
+    url="https://huggingface.co/datasets/Idavidrein/gpqa",
+    licence="CC-BY-4.0",
+    local=("gpqa/gpqa_{split}.csv",),
+    hub_id="Idavidrein/gpqa",
+    revision="633f5ee89ab8ad4522a9f850766b73f62147ffdd",
+    hub_file="gpqa_{split}.csv",
+    gated=True,
+)
+INCORRECT = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
+COLUMNS = dict.fromkeys(("Record ID", "Question", "Correct Answer", *INCORRECT), str)
+
+
+def load(
+    limit: int | None = None,
+    seed: int = 0,
+    *,
+    data_dir: Path | None = None,
+    subset: Literal["main", "diamond"] = "diamond",
+) -> list[Dialogue]:
+    """The questions of a subset, as tasks "gpqa_main" or "gpqa_diamond", with the correct letter as reference.
+
+    Options of equal text are equally right: the reference then has the letter of each. `limit` takes the first of a
+    shuffle seeded with `seed`.
+
+    Raises:
+        FileNotFoundError: no local file and no access to the gated set; says how to accept its terms and fetch it.
+        ValueError: a malformed row, an empty cell, a repeated record; quotes no cell.
+    """
+    places: dict[str, str] = {}
+    dialogues = []
+    for place, row in read_rows(SOURCE, COLUMNS, split=subset, data_dir=data_dir):
+        first = places.setdefault(row["Record ID"], place)
+        if first != place:
+            raise ValueError(f"{place}: its Record ID is already at {first}; remove one of the two")
+        dialogues.append(_dialogue(place, subset, row))
+    return choose(dialogues, limit, seed)
+
+
+def check(dialogue: Dialogue) -> bool | None:
+    """Whether the answer chooses the correct letter; see `eval.multiple_choice.grade_letter`."""
+    return grade_letter(dialogue)
+
+
+def _dialogue(place: str, subset: str, row: dict[str, Any]) -> Dialogue:
+    if empty := [name for name, text in row.items() if not text.strip()]:
+        raise ValueError(f"{place}: column {empty[0]!r} is empty; use the official file")
+    choices = arrange(row["Correct Answer"], [row[name] for name in INCORRECT], key=row["Record ID"])
+    query = Message("user", ask(row["Question"], choices.options))
+    meta = {"subset": subset, "record": row["Record ID"], **GATED}
+    return Dialogue(f"gpqa_{subset}", (query,), reference=choices.right, meta=meta)
