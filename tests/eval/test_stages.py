@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,6 +111,20 @@ def test_the_role_is_an_argument_and_held_out_answers_stay(tmp_path: Path) -> No
     assert second.messages[-1].text.startswith("19 ")
     assert second.messages[-1].tokens == len(second.messages[-1].text) + 1
     assert voice.tokens["user"] == sum(d.messages[-1].tokens or 0 for d in (first, second))
+
+
+def test_a_real_users_turn_is_judged_and_nothing_before_it_is_made_or_changed(tmp_path: Path) -> None:
+    said = held_out(3).says(Message("user", "4 of them?"))
+    control = replace(said, meta={"row": 3, "source": "real_user"})
+    engine = EchoEngine()
+    with RowStore(tmp_path / "turns.jsonl") as store:
+        answered = Turns([control], "assistant", speaker(engine), LIMIT, store)
+        answered.generate(silent)
+        spoken = Turns(Changed(answered, lambda _: question(4)), "user", speaker(engine), LIMIT, store)
+        spoken.generate(silent)
+        (judged,) = decide(spoken, LengthJudge())
+    assert engine.seen == []
+    assert judged == replace(control, judgement=Judgement("other", True, "length-1"))
 
 
 def test_a_second_run_generates_nothing_and_a_third_only_what_failed(tmp_path: Path) -> None:
@@ -241,3 +256,44 @@ def test_a_stage_streams(tmp_path: Path) -> None:
             if len(store) == 5:
                 break
     assert read <= 6
+
+
+@dataclass(frozen=True)
+class LongDialogues:
+    """Dialogues of 20 kB, made anew whenever they are iterated."""
+
+    count: int
+
+    def __iter__(self) -> Iterator[Dialogue]:
+        for number in range(self.count):
+            yield Dialogue("toy", (Message("user", "why? " * 4000), Message("assistant", "so")), meta={"row": number})
+
+
+def peak_of_a_run(folder: Path, count: int) -> int:
+    """Peak of the memory that Python allocates while `count` dialogues are spoken, judged and stored, in bytes."""
+    folder.mkdir()
+    tracemalloc.start()
+    with RowStore(folder / "turns.jsonl") as turns, RowStore(folder / "rows.jsonl") as rows:
+        spoken = Turns(LongDialogues(count), "user", speaker(ForgetfulEngine()), LIMIT, turns)
+        spoken.generate(silent)
+        for row in decide(spoken, LengthJudge()):
+            rows.append(row.id, row)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(1 for _ in (folder / "rows.jsonl").open()) == count
+    return peak
+
+
+class ForgetfulEngine(EchoEngine):
+    """Does not keep the prompts it has seen, which would be this test's own memory."""
+
+    def generate(
+        self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
+    ) -> Iterator[tuple[str, Completion | Failure]]:
+        for prompt in prompts:
+            yield prompt.key, Completion(tuple(map(ord, "12 so.")), "stop")
+
+
+def test_memory_stays_flat_as_rows_grow(tmp_path: Path) -> None:
+    few, many = peak_of_a_run(tmp_path / "few", 50), peak_of_a_run(tmp_path / "many", 500)
+    assert (many - few) / 450 < 1000  # bytes a row: its key and its place, where the row itself has 20,000
