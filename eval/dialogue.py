@@ -98,6 +98,11 @@ class Dialogue:
             return "truncated"
         return "ok"
 
+    @property
+    def real_user(self) -> bool:
+        """Whether it ends in a real user's turn of the data, to be judged as it is: a control, nothing is generated."""
+        return self.meta.get("source") == "real_user"
+
     def says(self, message: Message) -> Dialogue:
         """This dialogue with one more turn."""
         return replace(self, messages=(*self.messages, message))

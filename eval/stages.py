@@ -22,7 +22,8 @@ from eval.speaker import Speaker
 class Turns:
     """`dialogues` with one more turn of `role`: `generate` makes the turns that `store` lacks, iterating reads them.
 
-    A dialogue that failed before, or whose last turn is of this role already (the data has it), passes as it is.
+    A dialogue that failed before, that ends in a real user's turn, or whose last turn is of this role already (the data
+    has it), passes as it is.
     """
 
     dialogues: Iterable[Dialogue]
@@ -49,7 +50,7 @@ class Turns:
         return self._speaks_in(dialogue) and self.store.missing(self._key(dialogue))
 
     def _speaks_in(self, dialogue: Dialogue) -> bool:
-        return dialogue.failure is None and dialogue.messages[-1].role != self.role
+        return dialogue.failure is None and not dialogue.real_user and dialogue.messages[-1].role != self.role
 
     def _key(self, dialogue: Dialogue) -> str:
         return self.speaker.key(dialogue, self.role, self.sampling)
@@ -57,14 +58,18 @@ class Turns:
 
 @dataclass(frozen=True)
 class Changed:
-    """`dialogues` with `change` made to each that has not failed; a stage without a store, made anew when iterated."""
+    """`dialogues` with `change` made to the answer of each; a stage without a store, made anew when iterated.
+
+    A dialogue that failed before passes as it is, and so does one that ends in a real user's turn: it replies to the
+    answer as it was.
+    """
 
     dialogues: Iterable[Dialogue]
     change: Callable[[Dialogue], Dialogue]
 
     def __iter__(self) -> Iterator[Dialogue]:
         for dialogue in self.dialogues:
-            yield dialogue if dialogue.failure else self.change(dialogue)
+            yield dialogue if dialogue.failure or dialogue.real_user else self.change(dialogue)
 
 
 def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:

@@ -166,9 +166,7 @@ def user_turn_of(dialogue: Dialogue) -> Message | None:
     last = dialogue.messages[-1] if dialogue.messages else None
     if last is None or last.role != "user":
         return None
-    generated = last.by != "data"
-    # A real user's turn, judged as a control, also comes from the data: once judged it is the measured turn.
-    return last if generated or dialogue.judgement or dialogue.state == "judge_error" else None
+    return last if last.by != "data" or dialogue.real_user else None
 
 
 def answer_of(dialogue: Dialogue) -> Message | None:

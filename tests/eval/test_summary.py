@@ -124,8 +124,10 @@ def test_a_skipped_row_counts_as_skipped_alone() -> None:
 
 
 def test_a_real_user_turn_is_the_measured_turn() -> None:
-    control = row(GIVEN, said("user", "Why four?", by="data"), "genuine_followup", True)
-    assert setting_of(control) == "held-out"
+    judged = row(GIVEN, said("user", "Why four?", by="data"), "genuine_followup", True)
+    control = replace(judged, meta={"source": "real_user"})
+    unjudged = replace(control, judgement=None, failure=Failure("judge", "timeout"))
+    assert setting_of(control) == setting_of(unjudged) == "held-out"
     assert answer_of(control) == GIVEN
     assert one([control]).genuine == Rate(1, 1)
     assert one([control]).mean_user_tokens is None, "the data has no token counts"
