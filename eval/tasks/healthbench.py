@@ -1,16 +1,18 @@
 """HealthBench, health conversations with a physician's response: the response comes from the data (held-out setting).
 
 Source: https://huggingface.co/datasets/openai/healthbench (arXiv 2505.08775; revision below), MIT. Split: 5,000 rows in
-one file. Context: `prompt`, which ends in a user turn, then `ideal_completion`. No reference: only the user turn that
-follows is measured. Never to be trained on: each row's canary is kept in `meta` for the guards of training.
+one file. Context: `prompt`, which ends in a user turn, then `ideal_completion`, or one of four models' responses. No
+reference: only the user turn that follows is measured. Never to be trained on: each row's canary is kept in `meta` for
+the guards of training.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from eval.dialogue import Dialogue, Failure, Message
+from eval.dialogue import Dialogue, Failure, Message, content_hash
+from eval.real_user import real_user_turn
 from eval.sources import Source, choose, read_messages, read_rows
 
 SOURCE = Source(
@@ -35,23 +37,36 @@ COLUMNS = {
 }
 
 
-def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None) -> list[Dialogue]:
-    """The conversations, each ending in the physician's response; a row without one is a skipped dialogue.
+def load(
+    limit: int | None = None,
+    seed: int = 0,
+    *,
+    data_dir: Path | None = None,
+    response: Literal["ideal", "reference"] = "ideal",
+    contexts: Literal["all", "multi_turn", "single_turn"] = "all",
+    control: bool = False,
+) -> list[Dialogue]:
+    """The conversations, each ending in the chosen response; a row without it is a skipped dialogue.
 
-    The full file is preferred; without it, all files of the first other pattern in `SOURCE.local` with a match.
-    `limit` counts skipped rows too, and takes the first of a shuffle seeded with `seed`.
+    `response`: the physician's, or that one of the four models' responses which the hash of `prompt_id` picks.
+    `contexts`: prompts of any length, of several messages, or of one. `control` adds the real last user turn of each
+    chosen prompt of several messages, as task "healthbench_real_user". The full file is preferred; without it, all
+    files of the first other pattern in `SOURCE.local` with a match. `limit` counts rows, skipped ones too, and takes
+    the first of a shuffle seeded with `seed`.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.sources.read_rows`; a malformed conversation; a repeated `prompt_id`.
     """
     places: dict[str, str] = {}
-    dialogues = []
+    rows = []
     for place, row in read_rows(SOURCE, COLUMNS, data_dir=data_dir):
         first = places.setdefault(row["prompt_id"], place)
         if first != place:
             raise ValueError(f"{place}: prompt_id {row['prompt_id']} is already at {first}; remove one of the two")
-        dialogues.append(_dialogue(place, row))
-    return choose(dialogues, limit, seed)
+        prompt = _prompt(place, row)
+        if contexts == "all" or (contexts == "multi_turn") == (len(prompt) > 1):
+            rows.append([_dialogue(place, row, prompt, response), *(_control(row, prompt) if control else [])])
+    return [dialogue for row in choose(rows, limit, seed) for dialogue in row]
 
 
 def check(dialogue: Dialogue) -> bool | None:
@@ -59,15 +74,48 @@ def check(dialogue: Dialogue) -> bool | None:
     return None
 
 
-def _dialogue(place: str, row: dict[str, Any]) -> Dialogue:
+def _prompt(place: str, row: dict[str, Any]) -> tuple[Message, ...]:
     messages = read_messages(place, row["prompt"])
     if messages[-1].role != "user":
         raise ValueError(f"{place}: the prompt ends in a {messages[-1].role} message, not in a user message")
-    meta = {"prompt_id": row["prompt_id"], "tags": row["example_tags"], "canary": row["canary"]}
-    response = (row["ideal_completions_data"] or {}).get("ideal_completion") or ""
-    if not isinstance(response, str):
-        raise ValueError(f"{place}: ideal_completion is {type(response).__name__}, not a string")
-    if not response.strip():
-        failure = Failure("load", "no_ideal_completion", f"{place} has no physician's response")
-        return Dialogue("healthbench", messages, meta=meta, failure=failure)
-    return Dialogue("healthbench", (*messages, Message("assistant", response.strip())), meta=meta)
+    return messages
+
+
+def _control(row: dict[str, Any], prompt: tuple[Message, ...]) -> list[Dialogue]:
+    return real_user_turn("healthbench", prompt, _meta(row))
+
+
+def _meta(row: dict[str, Any]) -> dict[str, Any]:
+    return {"prompt_id": row["prompt_id"], "tags": row["example_tags"], "canary": row["canary"]}
+
+
+def _dialogue(place: str, row: dict[str, Any], prompt: tuple[Message, ...], response: str) -> Dialogue:
+    data = row["ideal_completions_data"] or {}
+    meta = _meta(row)
+    if response == "ideal":
+        text = _text(place, "ideal_completion", data.get("ideal_completion"))
+    else:
+        number, text = _reference(place, row["prompt_id"], data.get("ideal_completions_ref_completions") or [])
+        meta["reference_response"] = number
+    if not text:
+        failure = Failure("load", f"no_{response}_completion", f"{place} has no {response} response")
+        return Dialogue("healthbench", prompt, meta=meta, failure=failure)
+    return Dialogue("healthbench", (*prompt, Message("assistant", text)), meta=meta)
+
+
+def _reference(place: str, prompt_id: str, completions: Any) -> tuple[int | None, str]:
+    """The number, from 0, and the text of the completion that the hash picks among those with a text."""
+    if not isinstance(completions, list):
+        raise ValueError(f"{place}: ideal_completions_ref_completions is {type(completions).__name__}, not a list")
+    texts = [_text(place, f"reference completion {number}", text) for number, text in enumerate(completions)]
+    numbers = [number for number, text in enumerate(texts) if text]
+    if not numbers:
+        return None, ""
+    number = numbers[int(content_hash(prompt_id), 16) % len(numbers)]
+    return number, texts[number]
+
+
+def _text(place: str, name: str, text: Any) -> str:
+    if not isinstance(text, str | None):
+        raise ValueError(f"{place}: {name} is {type(text).__name__}, not a string")
+    return (text or "").strip()
