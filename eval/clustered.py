@@ -49,14 +49,19 @@ def clustered_interval(
         return wilson(contexts if hits.any() else 0, contexts, confidence)
 
     def mean_rate(chosen: np.ndarray, axis: int = -1) -> np.ndarray:
+        """Of each resample along the last axis, counted first: far faster than to gather every count."""
+        resamples = chosen.reshape(-1, chosen.shape[axis])
+        numbered = resamples + contexts * np.arange(len(resamples))[:, None]
+        times = np.bincount(numbered.ravel(), minlength=len(resamples) * contexts).reshape(-1, contexts)
         with np.errstate(invalid="ignore"):  # a resample may miss every row of a measurement
-            return np.nanmean(hits[:, chosen].sum(axis) / rows[:, chosen].sum(axis), axis=0)
+            rates = (times @ hits.T) / (times @ rows.T)
+        return np.nanmean(rates, axis=-1).reshape(chosen.shape[:-1])
 
     ends = bootstrap(
         (np.arange(contexts),),
         mean_rate,
         n_resamples=RESAMPLES,
-        batch=max(1, 2_000_000 // hits.size),
+        batch=max(1, 1_000_000 // contexts),
         confidence_level=confidence,
         method="BCa",
         rng=np.random.default_rng(seed),

@@ -1,4 +1,4 @@
-"""A table: a title, columns, rows of cells, notes; as text and markdown for people, as CSV and JSON for machines.
+"""A table: a title, columns, rows of cells, notes; as text, markdown, LaTeX for people, as CSV and JSON for machines.
 
 It knows no measure: `eval/tables/` decides what stands in a cell. Text is data: nothing in it can change a rendering.
 """
@@ -11,15 +11,23 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from eval.stats import Rate
+from eval.stats import Interval, Rate
 
 UNKNOWN = "—"
 DIGITS = 4
 """Decimals of exported numbers: enough for any n here, and above what differs between floating-point libraries."""
 MARKS = re.compile(r"[\\`*|<&~]|\](?=[(\[:])|_(?![^\W_])|(?<![^\W_])_")
 """What markdown could take for markup; an underscore inside a word is not, so that names stay readable."""
+LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "`": r"\textasciigrave{}", '"': r"{\char34}"},
+    **{"-": "-{}", "'": "'{}", "—": r"\textemdash{}"},
+}
+"""How LaTeX writes a character that it would read as a command, or join with its twin into a longer one."""
+LATEX_MARKS = re.compile(r"[&%$#_{}\\~^|<>`\"—]|-(?=-)|'(?=')")
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,10 @@ class Cell:
     """Ends of the 95 % interval, in percent."""
     successes: int | None = None
     n: int | None = None
+    total: int | None = None
+    """Rows that should have had an outcome, known or not."""
+    paper: float | None = None
+    """The paper's value, in the same unit."""
 
     @classmethod
     def number(cls, value: float | None, digits: int = 0) -> Cell:
@@ -41,21 +53,38 @@ class Cell:
         return cls(UNKNOWN) if value is None else cls(f"{value:.{digits}f}", value=round(value, DIGITS))
 
     @classmethod
-    def rate(cls, rate: Rate, with_n: bool = False) -> Cell:
-        """A rate in percent with its 95 % Wilson interval, "62.9 [60.3, 65.5]", and on request its n."""
-        tail = f" n={rate.n}" if with_n else ""
-        interval = rate.interval()
-        if rate.point is None or interval is None:
-            return cls(UNKNOWN + tail, successes=rate.successes, n=rate.n)
-        value, low, high = 100 * rate.point, 100 * interval.low, 100 * interval.high
-        return cls(
-            text=f"{value:.1f} [{low:.1f}, {high:.1f}]{tail}",
-            value=round(value, DIGITS),
-            low=round(low, DIGITS),
-            high=round(high, DIGITS),
-            successes=rate.successes,
-            n=rate.n,
-        )
+    def rate(cls, rate: Rate, with_n: bool = False, total: int | None = None) -> Cell:
+        """A rate in percent with its 95 % Wilson interval, "62.9 [60.3, 65.5]", and on request its n.
+
+        With more rows in `total` than in n (some have no known outcome) both are told, "n=297/300".
+        """
+        cell = cls.estimate(rate.point, rate.interval(), rate.n)
+        counted = f" n={rate.n}" if total in (None, rate.n) else f" n={rate.n}/{total}"
+        text = cell.text.removesuffix(f" n={rate.n}") + (counted if with_n else "")
+        return replace(cell, text=text, successes=rate.successes, total=total)
+
+    @classmethod
+    def estimate(cls, point: float | None, interval: Interval | None, n: int) -> Cell:
+        """A proportion or difference in percent with its interval, each possibly unknown, and its n."""
+        if point is None:
+            return cls(f"{UNKNOWN} n={n}", n=n)
+        value = 100 * point
+        if interval is None:
+            return cls(f"{value:.1f} [{UNKNOWN}] n={n}", round(value, DIGITS), n=n)
+        low, high = 100 * interval.low, 100 * interval.high
+        text = f"{value:.1f} [{low:.1f}, {high:.1f}] n={n}"
+        return cls(text, round(value, DIGITS), round(low, DIGITS), round(high, DIGITS), n=n)
+
+    @classmethod
+    def p_value(cls, p: float | None) -> Cell:
+        """The p-value of a test."""
+        if p is None:
+            return cls(UNKNOWN)
+        return cls("<0.001" if p < 0.001 else f"{p:.3f}", value=float(f"{p:.4g}"))
+
+    def beside(self, paper: float | None) -> Cell:
+        """This cell with the paper's value of the same thing behind it, "1.0 [0.3, 2.9] (0.7)"."""
+        return replace(self, text=f"{self.text} ({UNKNOWN if paper is None else paper})", paper=paper)
 
     @classmethod
     def share(cls, rate: Rate) -> Cell:
@@ -106,18 +135,18 @@ def to_terminal(tables: Sequence[Table], width: int) -> str:
 
 
 def to_csv(tables: Sequence[Table]) -> str:
-    """Long form, one line per measurement: `table, row, column, value, low, high, successes, n, text`.
+    """Long form, one line per measurement: `table, row, column, value, low, high, successes, n, total, paper, text`.
 
-    `value`, `low`, `high` are in the unit that the column or row names (rates in percent) and empty where unknown.
+    `value`, `low`, `high`, `paper` are in the unit that the column or row names (rates in percent); empty: unknown.
     Text that a spreadsheet would run as a formula gets a leading apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["table", "row", "column", "value", "low", "high", "successes", "n", "text"])
+    writer.writerow(["table", "row", "column", "value", "low", "high", "successes", "n", "total", "paper", "text"])
     for table in tables:
         for name, *cells in table.rows:
             for column, cell in zip(table.columns[1:], cells, strict=True):
-                numbers = [cell.value, cell.low, cell.high, cell.successes, cell.n]
+                numbers = [cell.value, cell.low, cell.high, cell.successes, cell.n, cell.total, cell.paper]
                 words = [_inert(word) for word in (table.title, name.text, column, cell.text)]
                 writer.writerow([*words[:3], *numbers, words[3]])
     return out.getvalue()
@@ -126,6 +155,42 @@ def to_csv(tables: Sequence[Table]) -> str:
 def to_json(tables: Sequence[Table]) -> str:
     """A JSON list of tables; each cell with its text and its numbers, null where there is none."""
     return json.dumps([asdict(table) for table in tables], indent=1) + "\n"
+
+
+def to_latex(tables: Sequence[Table]) -> str:
+    """The tables as LaTeX floats of at most a text's width; the document needs the package booktabs."""
+    return "\n".join(_latex(table) for table in tables)
+
+
+def _latex(table: Table) -> str:
+    columns, *rows = (
+        " & ".join(map(_latex_text, texts)) + r" \\"
+        for texts in (table.columns, *([cell.text for cell in row] for row in table.rows))
+    )
+    notes = [rf"\par\smallskip {_latex_text(note)}" for note in table.notes]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
+            rf"\caption{{{_latex_text(table.title)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}",
+            r"\toprule",
+            columns,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *notes,
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is; a first [ or * would belong to the command before it."""
+    escaped = LATEX_MARKS.sub(lambda mark: LATEX[mark[0]], _printable(text))
+    return "{}" + escaped if escaped[:1] in ("[", "*") else escaped
 
 
 def _markdown(table: Table) -> str:

@@ -1,16 +1,23 @@
-"""Small tokenizers of each family, made in the test process: no download, real byte-pair merges."""
+"""Small tokenizers of each family with real byte-pair merges, and run folders by the real writers; no download."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from pydantic import Field
 
 from eval.chat_format import ChatFormat
+from eval.config import Config
+from eval.dialogue import Dialogue, Judgement, Message, content_hash
+from eval.rows import RowStore
+from eval.run_dir import RunDir
+from eval.summary import summarise
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -148,3 +155,103 @@ def glm_4_7_tokenizer(make_tokenizer: MakeTokenizer, data_dir: Path) -> PreTrain
 def chat_format(voice: Any, request: pytest.FixtureRequest) -> ChatFormat:
     """The format of `voice`, on a small tokenizer."""
     return voice.format_on(request.getfixturevalue(voice.tokenizer))
+
+
+class FolderConfig(Config):
+    """What `RunDir` needs of a configuration."""
+
+    run_dir: Path = Field(description="folder")
+
+
+def judged_row(
+    task: str,
+    number: int,
+    label: str = "new_task_prompt",
+    genuine: bool = False,
+    *,
+    correct: bool | None = None,
+    turn: str = "Why?",
+    model: str = "tiny@0123",
+    held_out: bool = False,
+    judge: str = "local-1",
+) -> Dialogue:
+    """A finished row whose identity is its task and number, whatever was generated."""
+    loaded = Dialogue(task, (Message("user", f"{task} query {number}"),))
+    answer = Message("assistant", f"Answer {number}.") if held_out else Message("assistant", "4", model, "stop", 2)
+    spoken = loaded.says(answer).says(Message("user", turn, model, "stop", 3))
+    judgement = Judgement(label, genuine, judge)
+    return Dialogue(task, spoken.messages, correct=correct, judgement=judgement, id=loaded.id)
+
+
+def judged_rows(task: str, n: int, genuine: int, *, right: int | None = None, **fields: Any) -> list[Dialogue]:
+    """`n` rows: the first `genuine` genuine, every second of these specific; the first `right` answered right."""
+    return [
+        judged_row(
+            task,
+            number,
+            ("genuine_followup", "generic_followup")[number % 2] if number < genuine else "previous_turn_restate",
+            number < genuine,
+            correct=None if right is None else number < right,
+            **fields,
+        )
+        for number in range(n)
+    ]
+
+
+def protocol(
+    model: str = "SmolLM2-135M-Instruct@0123",
+    format: str = "smollm2",
+    temperature: float = 0.0,
+    perturbation: dict[str, Any] | None = None,
+    answers_from: str | None = None,
+    judge: str = "local-1",
+) -> dict[str, Any]:
+    """A protocol as a probe writes it."""
+    greedy = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
+    return {
+        "model": model,
+        "format": format,
+        "template_sha": content_hash(format),
+        "history": "as_history",
+        "engine": "transformers",
+        "answers": greedy,
+        "sampling": {**greedy, "temperature": temperature},
+        "answers_from": answers_from,
+        "perturbation": perturbation,
+        "judge": judge,
+    }
+
+
+MakeRun = Callable[..., Path]
+
+
+@pytest.fixture
+def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
+    """Writes a run folder of the given rows with the writers of a probe; keywords are those of `protocol`."""
+    monkeypatch.setattr("eval.manifest.git_state", lambda folder: {"commit": None, "dirty_sha256": None, "diff": None})
+    monkeypatch.setattr("eval.manifest.packages", dict)
+
+    def make(name: str, rows: Iterable[Dialogue], finish: bool = True, **fields: Any) -> Path:
+        path = tmp_path / "runs" / name
+        with RunDir(path, FolderConfig(run_dir=path), protocol(**fields)) as run:
+            rows = list(rows)
+            with RowStore(path / "rows.jsonl") as store:
+                for row in rows:
+                    store.append(row.id, row)
+            if finish:
+                run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
+        return path
+
+    return make
+
+
+@pytest.fixture
+def rows_of() -> Callable[..., list[Dialogue]]:
+    """`judged_rows`: rows of a task with known rates."""
+    return judged_rows
+
+
+@pytest.fixture
+def row_of() -> Callable[..., Dialogue]:
+    """`judged_row`: one row with a known judgement."""
+    return judged_row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from itertools import pairwise
 
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
-from eval.stats import Rate, wilson
-from eval.table import Cell, Table, to_csv, to_json, to_markdown, to_terminal
+from eval.stats import Interval, Rate, wilson
+from eval.table import Cell, Table, to_csv, to_json, to_latex, to_markdown, to_terminal
 
 HOSTILE = [
     "a|b",
@@ -192,3 +193,82 @@ def test_json_reads_back_exactly(text: str) -> None:
 def test_ragged_rows_are_a_bug() -> None:
     with pytest.raises(AssertionError, match="T: 1 cells under 2 columns"):
         Table("T", ("a", "b"), ((Cell("1"),),))
+
+
+def test_a_rate_with_unknown_rows_tells_both_numbers() -> None:
+    cell = Cell.rate(Rate(3, 297), with_n=True, total=300)
+    assert cell.text == "1.0 [0.3, 2.9] n=297/300"
+    assert (cell.n, cell.total) == (297, 300)
+    assert Cell.rate(Rate(3, 300), with_n=True, total=300).text == "1.0 [0.3, 2.9] n=300"
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(cell)])))
+    assert (line["n"], line["total"], line["paper"]) == ("297", "300", "")
+
+
+def test_the_paper_s_value_stands_behind_ours() -> None:
+    cell = Cell.rate(Rate(3, 300)).beside(0.7)
+    assert (cell.text, cell.paper) == ("1.0 [0.3, 2.9] (0.7)", 0.7)
+    assert Cell("—").beside(None).text == "— (—)"
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(cell)])))
+    assert (line["paper"], line["value"]) == ("0.7", "1.0")
+
+
+def test_estimates_and_p_values() -> None:
+    assert Cell.estimate(-0.05, Interval(-0.1, 0.001), 93).text == "-5.0 [-10.0, 0.1] n=93"
+    assert Cell.estimate(0.05, None, 93).text == "5.0 [—] n=93"
+    assert Cell.estimate(None, None, 0).text == "— n=0"
+    assert (Cell.p_value(0.04321).text, Cell.p_value(0.04321).value) == ("0.043", 0.04321)
+    assert (Cell.p_value(0.00001).text, Cell.p_value(None).text) == ("<0.001", "—")
+
+
+def test_a_negative_number_is_a_formula_to_no_spreadsheet() -> None:
+    (line,) = csv.DictReader(io.StringIO(to_csv([table(Cell.estimate(-0.05, None, 93))])))
+    assert float(line["value"]) == -5.0
+    assert line["text"].startswith("'-5.0")
+
+
+def latex_text(source: str) -> str:
+    """What LaTeX prints for text that holds our escapes and nothing else; anything left over is an error."""
+    words = {
+        **{f"\\{char}": char for char in "&%$#_{}"},
+        **{r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textbar{}": "|"},
+        **{r"\textless{}": "<", r"\textgreater{}": ">", r"\textasciigrave{}": "`", r"{\char34}": '"'},
+        **{"-{}": "-", "'{}": "'", r"\textemdash{}": "—", "{}": ""},
+    }
+    tokens = re.findall("|".join(map(re.escape, sorted(words, key=len, reverse=True))) + "|.", source)
+    assert not {"\\", "{", "}", "&", "%", "$", "#", "_", "^", "~", "<", ">", "|", '"', "`"} & set(tokens), source
+    printed = [words.get(token, token) for token in tokens]
+    assert not any(a == b and a in ("-", "'") for a, b in pairwise(tokens)), "a ligature"
+    return "".join(printed)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.text(alphabet="ab1 \\`*_|<>&~[]()!#:-=+.\"'{}$%^\n—é?", max_size=14) | st.text(max_size=30))
+def test_any_text_in_a_latex_cell_is_shown_as_it_is(text: str) -> None:
+    written = to_latex([Table(text, ("name", text), ((Cell(text), Cell("1")),), (text,))])
+    lines = written.splitlines()
+    assert lines[0] == r"\begin{table}" and lines[-1] == r"\end{table}"
+    caption, heading, row, note = lines[2], lines[5], lines[7], lines[10]
+    assert latex_text(caption.removeprefix(r"\caption{").removesuffix("}")) == shown(text)
+    assert latex_text(heading.removeprefix("name & ").removesuffix(r" \\")) == shown(text)
+    assert latex_text(row.removesuffix(r" & 1 \\")) == shown(text)
+    assert latex_text(note.removeprefix(r"\par\smallskip ")) == shown(text)
+    assert not row.startswith(("[", "*")), "it would belong to the rule or the row above"
+
+
+def test_latex_is_booktabs_with_a_column_per_cell() -> None:
+    rate = Cell.rate(Rate(3, 300), with_n=True)
+    written = to_latex([Table("Rates & more", ("model", "T=0", "T=1"), ((Cell("a_b"), rate, Cell("—")),), ("100 %",))])
+    assert written.splitlines() == [
+        r"\begin{table}",
+        r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
+        r"\caption{Rates \& more}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"model & T=0 & T=1 \\",
+        r"\midrule",
+        r"a\_b & 1.0 [0.3, 2.9] n=300 & \textemdash{} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\par\smallskip 100 \%",
+        r"\end{table}",
+    ]

@@ -1,0 +1,133 @@
+"""Finished run folders, read back: what was measured, under which protocol, and the rows themselves.
+
+One run is one protocol. Nothing here adds rows of two runs together, and nothing that uses it may.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue
+from eval.rows import read_rows
+from eval.stats import Rate
+from eval.summary import TaskSummary
+
+RATES = frozenset(field.name for field in fields(TaskSummary) if field.type in (Rate, "Rate"))
+"""Fields of `TaskSummary` that are rates."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. `summaries` are what it printed; `rows` reads its dialogues from disk each time."""
+
+    paths: tuple[Path, ...]
+    """Its folder; or several, of one protocol and with different tasks."""
+    protocol: Mapping[str, Any]
+    """What its rows share: model, format, history, sampling, perturbation, judge and the rest."""
+    summaries: tuple[TaskSummary, ...]
+
+    @property
+    def name(self) -> str:
+        """The names of its folders."""
+        return ", ".join(path.name for path in self.paths)
+
+    @property
+    def model(self) -> str:
+        """Name of the model that spoke the user turns, without the digest of its weights."""
+        return str(self.protocol["model"]).split("@", 1)[0]
+
+    @property
+    def format(self) -> str:
+        """Chat family of the model."""
+        return str(self.protocol["format"])
+
+    @property
+    def temperature(self) -> float:
+        """Sampling temperature of the user turns; 0 is greedy decoding."""
+        return float(self.protocol["sampling"]["temperature"])
+
+    @property
+    def perturbed(self) -> bool:
+        """Whether the answers were changed before the user turns were spoken."""
+        return self.protocol.get("perturbation") is not None
+
+    def rows(self) -> Iterator[Dialogue]:
+        """The finished rows, one at a time, in the order of the files.
+
+        Raises:
+            ConfigError: a line is no row; the message names it.
+        """
+        try:
+            for path in self.paths:
+                yield from read_rows(path / "rows.jsonl")
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+
+def read_run(path: Path) -> Run:
+    """The finished run in folder `path`; its rows are not read yet.
+
+    Raises:
+        ConfigError: no such folder, no manifest or rows in it, a run that is not finished, or files of another version.
+    """
+    if not path.is_dir():
+        raise ConfigError(f"no run folder {path}; make one with `python -m eval.probe --run-dir {path}`")
+    for name, lacks in (("manifest.json", "is no run folder"), ("rows.jsonl", "has no rows")):
+        if not (path / name).is_file():
+            raise ConfigError(f"{path} {lacks}: it has no {name}; make one with `python -m eval.probe`")
+    if not (path / "summary.json").is_file():
+        raise ConfigError(f"the run in {path} is not finished: it has no summary.json; run its command again")
+    try:
+        protocol = _read_json(path / "manifest.json")["protocol"]
+        summaries = tuple(_summary(task) for task in _read_json(path / "summary.json")["tasks"])
+        run = Run((path,), protocol, summaries)
+        assert run.model and run.format and run.temperature >= 0
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
+        problem = f"{path} was not written by this version ({type(error).__name__}: {error})"
+        raise ConfigError(f"{problem}; run its command again, or leave it out") from error
+    return run
+
+
+def read_runs(paths: Iterable[Path]) -> list[Run]:
+    """Several runs, each folder once, in the order given; folders of one protocol become one run.
+
+    Raises:
+        ConfigError: as for `read_run`, or two folders of one protocol hold the same task.
+    """
+    runs: list[Run] = []
+    for path in dict.fromkeys(path.resolve() for path in paths):
+        run = read_run(path)
+        index = next((i for i, other in enumerate(runs) if other.protocol == run.protocol), None)
+        if index is None:
+            runs.append(run)
+        else:
+            runs[index] = _joined(runs[index], run)
+    return runs
+
+
+def _joined(run: Run, other: Run) -> Run:
+    both = {summary.task for summary in run.summaries} & {summary.task for summary in other.summaries}
+    if both:
+        folders = " and ".join(str(path) for path in (*run.paths, *other.paths))
+        raise ConfigError(f"{folders} hold {', '.join(sorted(both))} under the same protocol; leave one out")
+    return Run((*run.paths, *other.paths), run.protocol, (*run.summaries, *other.summaries))
+
+
+def _summary(task: Mapping[str, Any]) -> TaskSummary:
+    known = {field.name for field in fields(TaskSummary)}
+    if task.keys() != known:
+        raise ValueError(f"fields of a task: {', '.join(sorted(task.keys() ^ known))}")
+    values: dict[str, Any] = {name: Rate(**value) if name in RATES else value for name, value in task.items()}
+    return TaskSummary(**values)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path.name} is no JSON: {error}") from error

@@ -1,0 +1,25 @@
+"""Table 3: how accuracy and follow-up scale within a family, greedy decoding, a table a family and task.
+
+Runs in, tables out; pure. Source: arXiv 2604.02315, Table 3 (Qwen3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.lineup import by_family, line_up, select
+from eval.model_table import tables_by_task
+from eval.runs import Run
+from eval.table import Table
+
+NEEDS = "unperturbed runs at temperature 0"
+
+
+def build(runs: Sequence[Run]) -> list[Table]:
+    """The tables of every family; none without such runs."""
+    greedy, notes = select(runs, temperature=0.0)
+    return [
+        table
+        for family, members in by_family(greedy).items()
+        for table in tables_by_task(f"Table 3: {family} scaling", line_up(members), "table3", notes)
+    ]

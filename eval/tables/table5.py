@@ -1,0 +1,21 @@
+"""Table 5: accuracy and follow-up across families, greedy decoding, a table a task.
+
+Runs in, tables out; pure. Source: arXiv 2604.02315, Table 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.lineup import line_up, select
+from eval.model_table import tables_by_task
+from eval.runs import Run
+from eval.table import Table
+
+NEEDS = "unperturbed runs at temperature 0"
+
+
+def build(runs: Sequence[Run]) -> list[Table]:
+    """The tables over all models; none without such runs."""
+    greedy, notes = select(runs, temperature=0.0)
+    return tables_by_task("Table 5: all families", line_up(greedy), "table5", notes) if greedy else []

@@ -1,0 +1,98 @@
+"""Finished run folders read back as they were written; anything else is refused by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, Failure, Message
+from eval.runs import read_run, read_runs
+from eval.summary import summarise
+
+MakeRun = Callable[..., Path]
+RowsOf = Callable[..., list[Dialogue]]
+
+
+def test_a_run_reads_back_as_it_was_written(make_run: MakeRun, rows_of: RowsOf) -> None:
+    rows = [
+        *rows_of("gsm8k", 10, 2, right=7),
+        *rows_of("coval", 5, 1, held_out=True),
+        Dialogue("gsm8k", (Message("user", "q"),), failure=Failure("generate", "context_too_long")),
+    ]
+    run = read_run(make_run("greedy", rows, model="SmolLM2-135M-Instruct@0123", temperature=0.7))
+    assert (run.name, run.model, run.format, run.temperature) == ("greedy", "SmolLM2-135M-Instruct", "smollm2", 0.7)
+    assert not run.perturbed
+    assert run.summaries == tuple(summarise(rows))
+    assert list(run.rows()) == rows
+    assert list(run.rows()) == rows, "rows can be read again"
+
+
+def test_a_perturbed_run_says_so(make_run: MakeRun, rows_of: RowsOf) -> None:
+    assert read_run(make_run("cut", rows_of("gsm8k", 3, 1), perturbation={"name": "truncate"})).perturbed
+
+
+def test_folders_that_are_no_finished_run_are_refused_by_name(
+    make_run: MakeRun, rows_of: RowsOf, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"no run folder .*nowhere; make one with"):
+        read_run(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match=r"is no run folder: it has no manifest\.json"):
+        read_run(tmp_path)
+    with pytest.raises(ConfigError, match=r"half is not finished: it has no summary\.json"):
+        read_run(make_run("half", rows_of("gsm8k", 3, 1), finish=False))
+    path = make_run("bare", rows_of("gsm8k", 3, 1))
+    (path / "rows.jsonl").unlink()
+    with pytest.raises(ConfigError, match=r"bare has no rows: it has no rows\.jsonl"):
+        read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("summary.json", "{", r"summary\.json is no JSON"),
+        ("summary.json", '{"tasks": [{"task": "gsm8k"}]}', "fields of a task: accuracy, cut_off"),
+        ("summary.json", "[]", "TypeError"),
+        ("manifest.json", '{"protocol": {"model": "m"}}', "KeyError: 'format'"),
+        ("manifest.json", '{"protocol": null}', "TypeError"),
+    ],
+)
+def test_files_of_another_version_are_refused_by_name(
+    make_run: MakeRun, rows_of: RowsOf, name: str, text: str, says: str
+) -> None:
+    path = make_run("odd", rows_of("gsm8k", 3, 1))
+    (path / name).write_text(text)
+    with pytest.raises(ConfigError, match=rf"odd was not written by this version .*{says}.*run its command again"):
+        read_run(path)
+
+
+def test_a_broken_row_is_named_when_it_is_read(make_run: MakeRun, rows_of: RowsOf) -> None:
+    path = make_run("broken", rows_of("gsm8k", 3, 1))
+    with (path / "rows.jsonl").open("a") as file:
+        file.write("{}\n")
+    run = read_run(path)
+    with pytest.raises(ConfigError, match=r"rows\.jsonl line 4 is no row"):
+        list(run.rows())
+
+
+def test_counts_that_do_not_add_up_are_refused(make_run: MakeRun, rows_of: RowsOf) -> None:
+    path = make_run("edited", rows_of("gsm8k", 3, 1))
+    summary = json.loads((path / "summary.json").read_text())
+    summary["tasks"][0]["total"] = 4
+    (path / "summary.json").write_text(json.dumps(summary))
+    with pytest.raises(ConfigError, match="AssertionError: gsm8k"):
+        read_run(path)
+
+
+def test_folders_of_one_protocol_are_one_run_unless_they_share_a_task(make_run: MakeRun, rows_of: RowsOf) -> None:
+    math, chat = make_run("math", rows_of("gsm8k", 4, 1)), make_run("chat", rows_of("ifbench", 6, 2))
+    warm = make_run("warm", rows_of("gsm8k", 4, 1), temperature=1.0)
+    joined, other = read_runs([math, warm, chat, math])
+    assert joined.name == "math, chat" and other.name == "warm"
+    assert [s.task for s in joined.summaries] == ["gsm8k", "ifbench"]
+    assert len(list(joined.rows())) == 10
+    with pytest.raises(ConfigError, match=r"math and .*again hold gsm8k under the same protocol; leave one out"):
+        read_runs([math, make_run("again", rows_of("gsm8k", 9, 1))])
