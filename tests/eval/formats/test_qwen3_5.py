@@ -78,6 +78,7 @@ def thinking(qwen3_5_tokenizer):
         ("He keeps 7.\n</think>\n\nSeven.<|im_end|>", ("Seven.", "He keeps 7.", "stop")),
         ("He keeps 7.\n</think>\n\nSev", ("Sev", "He keeps 7.", "length")),
         ("\n</think>\n\nSeven.<|im_end|>", ("Seven.", None, "stop")),
+        ("</think>\n\n Seven. \n<|im_end|>", (" Seven. \n", None, "stop")),
         ("a</think>b </think> c<|im_end|>", ("b </think> c", "a", "stop")),
         ("<think>\nagain</think>b<|im_end|>", ("b", "again", "stop")),
         ("He keeps 12 less", ("", "He keeps 12 less", "length")),
