@@ -12,6 +12,8 @@ from eval.instruction_following import verdicts
 pytestmark = pytest.mark.usefixtures("nltk_data")
 
 NTH = "length_constraints:nth_paragraph_first_word"
+SENTENCES = "length_constraints:number_sentences"
+FIRST = {"num_paragraphs": 2, "nth_paragraph": 1, "first_word": "hello"}
 SECOND = {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "second"}
 HASHES = {"letter": "#", "let_frequency": 3, "let_relation": "at least"}
 
@@ -28,6 +30,8 @@ def _strict(task: str, name: str, arguments: dict[str, Any], text: str) -> tuple
 @pytest.mark.parametrize(
     ("task", "name", "arguments", "text", "published", "corrected"),
     [
+        ("ifeval", SENTENCES, {"num_sentences": 3, "relation": "less than"}, "One. Two. Three. Four.", False, False),
+        ("ifeval", NTH, FIRST, "\n\nHello there.\n\nSecond part.", True, True),
         ("ifeval", NTH, SECOND, "First one.\n\nSecond one.", True, True),
         ("ifeval", NTH, SECOND, "First one.\n\n\n\nSecond one.", False, True),
         ("ifeval", NTH, SECOND, "First one.\n\nThird one.", False, False),
