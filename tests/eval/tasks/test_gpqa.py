@@ -97,7 +97,8 @@ def test_a_faulty_record_is_placed_and_not_quoted(tmp_path: Path, change: dict[s
 
 @pytest.mark.parametrize("token", [None, "hf_toy"])
 def test_without_access_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, token: str | None) -> None:
-    def refuse(*_: Any, **__: Any) -> str:
+    def refuse(*_: Any, local_files_only: bool = False, **__: Any) -> str:
+        assert local_files_only is (token is None), "without a token there is nothing to ask the Hub for"
         if token:
             raise GatedRepoError("403 Forbidden", response=httpx.Response(403, request=httpx.Request("GET", "/")))
         raise OfflineModeIsEnabled("offline")
