@@ -138,9 +138,11 @@ def _hub_file(source: Source, split: str, data_dir: Path | None) -> Path:
     name = source.hub_file.format(split=split)
     log.info("no local file for %s; asking the Hub for %s", source.hub_id, name)
     # Without a token a gated set can only be in the local cache; asking for it would be retried for half a minute.
-    cached = {"local_files_only": True} if source.gated and not get_token() else {}
+    cached = source.gated and not get_token()
     try:
-        path = hf_hub_download(source.hub_id, name, repo_type="dataset", revision=source.revision, **cached)
+        path = hf_hub_download(
+            source.hub_id, name, repo_type="dataset", revision=source.revision, local_files_only=cached
+        )
     except OSError as error:  # every Hub error is one: no network, offline mode, gated, missing
         raise FileNotFoundError(
             f"no local file {_looked_for(source, split, data_dir)}, and the Hub did not give {source.hub_id} {name} "

@@ -137,7 +137,7 @@ def _serve(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[tuple]:
     """Let the Hub client give `path`; the calls that it gets."""
     calls: list[tuple] = []
 
-    def download(repository: str, name: str, *, repo_type: str, revision: str | None) -> str:
+    def download(repository: str, name: str, *, repo_type: str, revision: str | None, local_files_only: bool) -> str:
         calls.append((repository, name, repo_type, revision))
         return str(path)
 
