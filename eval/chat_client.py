@@ -18,6 +18,7 @@ from eval.chat_reply import Fault, Reply, fault_of, reply_of
 from eval.config import ConfigError
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncClient
     from tenacity import RetryCallState
 
 HOPELESS = 20
@@ -67,7 +68,10 @@ class ChatClient:
         from openai import AsyncOpenAI
 
         self._budget_moved = asyncio.Event()
-        self._sdk = AsyncOpenAI(base_url=self._base_url, api_key=self._api_key, max_retries=0, timeout=None)
+        self._hopeless: ConfigError | None = None
+        self._sdk = AsyncOpenAI(
+            base_url=self._base_url, api_key=self._api_key, max_retries=0, timeout=None, http_client=_http_client()
+        )
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -126,6 +130,8 @@ class ChatClient:
     async def _attempt(self, sending: _Sending) -> Reply | Fault:
         ticket = await self.limit.acquire(repeated=sending.attempts > 0)
         try:
+            if self._hopeless:
+                raise self._hopeless
             if not sending.attempts:
                 sending.deadline.reschedule(asyncio.get_running_loop().time() + self._patience.request_s)
             sending.attempts += 1
@@ -153,8 +159,8 @@ class ChatClient:
             usage = outcome.usage if isinstance(outcome, Reply) else None
             billable = isinstance(outcome, Reply) or outcome.billable
             self.attempts[outcome.kind if isinstance(outcome, Fault) else "reply"] += 1
-        except ConfigError:
-            billable = False
+        except ConfigError as error:
+            billable, self._hopeless = False, error
             raise
         finally:
             cost = self.budget.settle(sending.hold, usage, billable=billable)
@@ -174,3 +180,17 @@ class ChatClient:
         except OpenAIError as error:
             return fault_of(error)
         return reply_of(response.text)
+
+
+def _http_client() -> AsyncClient:
+    """The lean transport, or the usual one where the environment names a proxy."""
+    from urllib.request import getproxies
+
+    from httpx2 import AsyncClient, create_ssl_context
+
+    from eval.asyncio_transport import AsyncioTransport
+
+    certificates = create_ssl_context()
+    if getproxies().keys() & {"http", "https", "all"}:
+        return AsyncClient(verify=certificates, timeout=None)
+    return AsyncClient(transport=AsyncioTransport(certificates), timeout=None)

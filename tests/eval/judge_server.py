@@ -82,6 +82,8 @@ class JudgeServer:
         self.headers: list[dict[str, str]] = []
         self.served: Counter[str] = Counter()
         self.running = self.most_running = 0
+        self.paths: dict[str, str] = {}
+        """Request targets that are served as another."""
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.batch_plans: list[dict[str, Any]] = []
@@ -122,7 +124,8 @@ class JudgeServer:
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ")
+        method, target, _ = head[0].split(" ")
+        path = self.paths.get(target, target)
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in head[1:] if line)}
         content = await reader.readexactly(int(headers.get("content-length", 0)))
         if path == "/v1/chat/completions":

@@ -145,3 +145,13 @@ def test_the_environment_does_not_redirect_requests(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_API_KEY", "another")
     _, server, _ = one([])
     assert server.headers[0]["authorization"] == "Bearer secret"
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with JudgeServer() as server, JudgeServer() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        proxy.paths[f"{server.url}/chat/completions"] = "/v1/chat/completions"
+        [(outcome, _)], _ = ask(server)
+        assert isinstance(outcome, Reply) and len(proxy.requests) == 1 and not server.requests
