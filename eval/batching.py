@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 WINDOW = 256
 """Prompts taken from the caller ahead of time, to sort them by length."""
-READ_AT_ONCE = 8192
-"""Padded prompt tokens of one prefill."""
 
 
 @dataclass
@@ -33,6 +31,8 @@ class Scheduler:
     batch_tokens: int
     """Budget of cached positions: rows, times the longest of them with its completion."""
     batch_rows: int
+    read_tokens: int
+    """Padded prompt tokens that one prefill reads, unless a single prompt is longer."""
     waiting: list[Row] = field(default_factory=list)
     """Sorted by length, the longest last."""
     running: Batch | None = None
@@ -111,7 +111,7 @@ class Scheduler:
             cached = longest * (len(self.flight) + len(group) + 1)
             read = group[0].length * (len(group) + 1) if group else 0
             alone = not self.flight and not group
-            if not alone and (cached > self.batch_tokens or read > READ_AT_ONCE):
+            if not alone and (cached > self.batch_tokens or read > self.read_tokens):
                 break
             group.append(self.waiting.pop())
         return group
