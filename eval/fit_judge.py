@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.agreement import kappa, percent_agreement
 from eval.constructed_turns import construct
 from eval.dialogue import Judgement
 from eval.gold import GoldItem, read_gold
 from eval.judges.local import PARAMETERS
+from eval.rater_agreement import kappa, percent_agreement
 from eval.turn_decision import decide
 from eval.turn_features import features
 from eval.turn_model import FEATURE_LIMIT, TurnModel

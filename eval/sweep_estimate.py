@@ -35,8 +35,9 @@ def work_of(cell: Cell, dialogues: Sequence[Dialogue]) -> Work:
     """What the folder of `cell` lacks of `dialogues`."""
     config = cell.config
     missing = max(0, len(dialogues) - _lines(config.run_dir / "rows.jsonl"))
-    questions = 0 if config.answers_from else sum(dialogue.messages[-1].role == "user" for dialogue in dialogues)
-    all_tokens = questions * config.answers.max_tokens + len(dialogues) * config.sampling.max_tokens
+    spoken = [dialogue for dialogue in dialogues if not dialogue.real_user]
+    questions = 0 if config.answers_from else sum(dialogue.messages[-1].role == "user" for dialogue in spoken)
+    all_tokens = questions * config.answers.max_tokens + len(spoken) * config.sampling.max_tokens
     return Work(cell, len(dialogues), missing, round(all_tokens * missing / len(dialogues)) if dialogues else 0)
 
 

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from eval import agreement
-from eval.agreement import compare, fitted_share, judge_items, kappa, main, percent_agreement
+from eval.agreement import fitted_share, main
 from eval.dialogue import Failure, Judgement
 from eval.gold import read_gold
+from eval.rater_agreement import compare, judge_items, kappa, percent_agreement
 
 ROWS = [
     {

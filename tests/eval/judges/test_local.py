@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.agreement import kappa
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.gold import read_gold
 from eval.judges.local import Judge
 from eval.labels import ALWAYS_GENUINE, LABELS, NEVER_GENUINE
+from eval.rater_agreement import kappa
 
 QUERY = "A baker fills 6 trays with 15 rolls each and sells all but 12 rolls. How many rolls does the baker sell?"
 RESPONSE = (
