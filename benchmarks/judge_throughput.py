@@ -53,7 +53,7 @@ def dialogue(number: int) -> Dialogue:
 
 
 def run(dialogues: list[Dialogue]) -> tuple[float, float]:
-    """Seconds of a first pass over the dialogues and of a second one."""
+    """Seconds of a first pass over the dialogues and of a second one, after one row that imports what is needed."""
     with server() as url, tempfile.TemporaryDirectory() as folder:
         judge = Judge(
             model="judge",
@@ -62,13 +62,14 @@ def run(dialogues: list[Dialogue]) -> tuple[float, float]:
             cache=Path(folder) / "judgements.sqlite",
             concurrency=CONCURRENCY,
         )
+        assert len(list(judge.judge([dialogue(-1)]))) == 1
         seconds = []
         for _ in range(2):
             started = time.perf_counter()
             judged = sum(1 for _ in judge.judge(dialogues))
             seconds.append(time.perf_counter() - started)
             assert judged == len(dialogues)
-        assert judge.measured["attempts"] == {"reply": len(dialogues)}
+        assert judge.measured["attempts"] == {"reply": len(dialogues) + 1}
     return seconds[0], seconds[1]
 
 

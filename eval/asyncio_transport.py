@@ -21,7 +21,8 @@ IDLE_S = 5.0
 class AsyncioTransport(httpx2.AsyncBaseTransport):
     """One request at a time on each connection; as many connections as there are requests at once."""
 
-    def __init__(self, certificates: ssl.SSLContext) -> None:
+    def __init__(self, certificates: ssl.SSLContext | None = None) -> None:
+        """Set up the transport; without `certificates`, those that httpx2 trusts are read for the first https URL."""
         self._certificates = certificates
         self._idle: dict[tuple[str, str, int], list[_Connection]] = {}
 
@@ -61,7 +62,10 @@ class AsyncioTransport(httpx2.AsyncBaseTransport):
         self._idle.clear()
 
     async def _connect(self, url: httpx2.URL, port: int) -> _Connection:
-        certificates = self._certificates if url.scheme == "https" else None
+        secure = url.scheme == "https"
+        if secure and self._certificates is None:
+            self._certificates = httpx2.create_ssl_context()
+        certificates = self._certificates if secure else None
         try:
             return _Connection(*await asyncio.open_connection(url.host, port, ssl=certificates, limit=HEAD_LIMIT))
         except OSError as error:

@@ -186,11 +186,10 @@ def _http_client() -> AsyncClient:
     """The lean transport, or the usual one where the environment names a proxy."""
     from urllib.request import getproxies
 
-    from httpx2 import AsyncClient, create_ssl_context
+    from httpx2 import AsyncClient
 
     from eval.asyncio_transport import AsyncioTransport
 
-    certificates = create_ssl_context()
     if getproxies().keys() & {"http", "https", "all"}:
-        return AsyncClient(verify=certificates, timeout=None)
-    return AsyncClient(transport=AsyncioTransport(certificates), timeout=None)
+        return AsyncClient(timeout=None)
+    return AsyncClient(transport=AsyncioTransport(), timeout=None)

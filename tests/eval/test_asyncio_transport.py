@@ -53,7 +53,7 @@ def run(
         listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=server.certificates)
         scheme = "https" if server.certificates else "http"
         url = f"{scheme}://localhost:{listening.sockets[0].getsockname()[1]}/v1/x?y=1"
-        transport = AsyncioTransport(trusted or ssl.create_default_context())
+        transport = AsyncioTransport(trusted)
         async with httpx2.AsyncClient(transport=transport, timeout=None) as client:
             await asyncio.wait_for(work(client, url), 60)
         listening.close()
