@@ -25,22 +25,35 @@ def choose(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> lis
 
 
 def sample(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> Tensor:
-    """Token ids (rows,) drawn from the filtered distribution: temperature first, then top-k, then nucleus."""
+    """Token ids (rows,) drawn from the filtered distribution: temperature first, then top-k, then nucleus.
+
+    The mass is summed in the order of the vocabulary, not of likelihood: there, two tokens whose logits differ by less
+    than rounding would change places with the batch, and the sample with them.
+    """
     import torch
 
     scaled = logits.float() / sampling.temperature
-    if sampling.top_k and sampling.top_k < scaled.shape[-1]:
-        scaled, tokens = scaled.topk(sampling.top_k, dim=-1)
-    elif sampling.top_p < 1:
-        scaled, tokens = scaled.sort(dim=-1, descending=True, stable=True)
-    else:
-        tokens = None
-    mass = scaled.softmax(dim=-1).nan_to_num(0.0).double().cumsum(dim=-1)
-    total = mass[:, -1:]
+    if 0 < sampling.top_k < scaled.shape[-1]:
+        least = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]
+        scaled = scaled.masked_fill(scaled < least, float("-inf"))
+    shares = scaled.softmax(dim=-1).nan_to_num(0.0).double()
     if sampling.top_p < 1:
-        # The nucleus ends with the first token that brings the mass to top_p.
-        last = (mass < sampling.top_p * total).sum(dim=-1, keepdim=True).clamp(max=mass.shape[-1] - 1)
-        total = mass.gather(-1, last)
+        shares = torch.where(shares < _least_of_nucleus(shares, sampling.top_p), 0.0, shares)
+    mass = shares.cumsum(dim=-1)
+    total = mass[:, -1:].contiguous()
     drawn = torch.tensor(uniforms, dtype=torch.float64, device=mass.device)[:, None] * total
-    place = torch.searchsorted(mass, drawn, right=True).clamp(max=mass.shape[-1] - 1)
-    return (place if tokens is None else tokens.gather(-1, place)).squeeze(-1)
+    last = torch.searchsorted(mass, total)
+    return torch.minimum(torch.searchsorted(mass, drawn, right=True), last).squeeze(-1)
+
+
+def _least_of_nucleus(shares: Tensor, top_p: float) -> Tensor:
+    """The share (rows, 1) of the token that brings the mass of the likeliest ones to `top_p`."""
+    wanted = top_p * shares.sum(dim=-1, keepdim=True)
+    # Sorting a whole vocabulary takes as long as a step of a small model; the nucleus is rarely wider than this.
+    for count in (min(1024, shares.shape[-1]), shares.shape[-1]):
+        ranked = shares.topk(count, dim=-1).values
+        mass = ranked.cumsum(dim=-1)
+        if (mass[:, -1:] >= wanted).all():
+            break
+    last = (mass < wanted).sum(dim=-1, keepdim=True)
+    return ranked.gather(-1, last.clamp(max=shares.shape[-1] - 1))

@@ -64,6 +64,15 @@ def test_a_tiny_nucleus_keeps_the_likeliest_token() -> None:
     assert choose(logits(), Sampling(temperature=1.0, top_p=1e-9), [1 - 2**-53]) == [1]
 
 
+def test_a_nucleus_may_be_wide() -> None:
+    import torch
+
+    falling, numbers = -torch.arange(8000.0)[None].expand(500, -1) / 10_000, random.Random(0)
+    drawn = choose(falling, Sampling(temperature=1.0, top_p=0.6), [numbers.random() for _ in range(500)])
+    # (1 - exp(-n / 10,000)) / (1 - exp(-0.8)) reaches 0.6 at n = 4,011.
+    assert 3900 < max(token for token in drawn if token is not None) <= 4011
+
+
 def test_temperature_zero_takes_the_likeliest_token_and_no_number() -> None:
     assert choose(logits(PROBABILITIES, PROBABILITIES[::-1]), Sampling(temperature=0.0, top_k=1), []) == [1, 3]
 
