@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from queue import SimpleQueue
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 def stream(
     items: Iterable[T], worker: AbstractAsyncContextManager[Callable[[T], Coroutine[Any, Any, R]]], room: int
-) -> Iterator[R]:
+) -> Generator[R, None, None]:
     """The result for each item, as each is finished, in any order.
 
     An item is drawn only while fewer than `room` are in hand. When the consumer stops early, is interrupted, or a piece

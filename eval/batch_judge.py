@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 from eval.batch_client import BatchClient
 from eval.dialogue import Dialogue, Failure, Judgement
@@ -17,7 +17,7 @@ class BatchJudge:
     def __init__(self, prompt: JudgePrompt, client: BatchClient, store: JudgementStore) -> None:
         self._prompt, self._client, self._store = prompt, client, store
 
-    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its result. Holds in memory the dialogues that need a batch."""
         asked: dict[str, list[Dialogue]] = {}
         bodies = {}

@@ -5,8 +5,8 @@ Implementations live in `eval/judges/`, one file each, as a class `Judge` with t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, Protocol
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 
@@ -17,7 +17,10 @@ class Judge(Protocol):
     id: str
     """Name and version: it stands with every number, because rates of different judges cannot be compared."""
 
-    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+    measured: dict[str, Any]
+    """What it has used since it was made, for the manifest: questions, attempts, tokens, dollars; empty if nothing."""
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its `Judgement`, or a `Failure("judge", ...)`, as each is decided, in any order."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -37,7 +37,7 @@ class OnlineJudge:
         self._prompt, self._client, self._store, self._call_s = prompt, client, store, call_s
         self._asking: dict[str, asyncio.Task[Result]] = {}
 
-    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Result]]:
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Result], None, None]:
         """Each dialogue with its result, as each is decided. One call at a time."""
         return stream(dialogues, self._worker(), AHEAD * self._client.limit.maximum)
 

@@ -60,10 +60,12 @@ def probe(
     parts = open_parts(config, speaker)
     with RunDir(config.run_dir, config, parts.protocol) as run, open_rows(run.path / "rows.jsonl") as rows:
         missing = [dialogue for dialogue in parts.dialogues if rows.missing(parts.key(dialogue))]
-        with open_rows(run.path / "turns.jsonl") as turns:
-            spoken = speak(parts, missing, turns, run, display)
-            judge(parts, spoken, len(missing), rows, run, display)
-        run.measured["tokens"] = dict(parts.speaker.tokens)
+        try:
+            with open_rows(run.path / "turns.jsonl") as turns:
+                spoken = speak(parts, missing, turns, run, display)
+                judge(parts, spoken, len(missing), rows, run, display)
+        finally:
+            run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": parts.judge.measured}
         summaries = summarise(rows.get(parts.key(dialogue)) for dialogue in parts.dialogues)
         return summaries, complete(run, parts, summaries)
 

@@ -7,6 +7,7 @@ its engine or judge has in hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -83,9 +84,11 @@ def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:
             else:
                 failed.append(dialogue)
 
-    for dialogue, result in judge.judge(judgeable()):
-        if isinstance(result, Judgement):
-            yield replace(dialogue, judgement=result)
-        else:
-            yield replace(dialogue, failure=result)
+    # Closed at once when the caller stops early: a judge may have requests under way.
+    with closing(judge.judge(judgeable())) as decided:
+        for dialogue, result in decided:
+            if isinstance(result, Judgement):
+                yield replace(dialogue, judgement=result)
+            else:
+                yield replace(dialogue, failure=result)
     yield from failed

@@ -7,10 +7,12 @@ Its weights, and the figures it reached on contexts it had not seen, are in `loc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
+from typing import Any
 
 from eval.dialogue import Dialogue, Failure, Judgement
+from eval.judge import unjudgeable
 from eval.turn_decision import decide
 from eval.turn_model import TurnModel
 from eval.turn_text import Exchange
@@ -38,8 +40,9 @@ class Judge:
     def __init__(self) -> None:
         self._model = TurnModel.read(PARAMETERS)
         self.id = f"local-1-{_version()}"
+        self.measured: dict[str, Any] = {}
 
-    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its judgement; `reply` names the rule that decided, or "model".
 
         A dialogue without a user turn to judge, or without a response before it, yields `Failure("judge",
@@ -49,12 +52,10 @@ class Judge:
             yield dialogue, self._decide(dialogue)
 
     def _decide(self, dialogue: Dialogue) -> Judgement | Failure:
-        messages = dialogue.messages
-        if not messages or messages[-1].role != "user":
-            return Failure("judge", "no_user_turn", "the last message is not a user turn")
-        if len(messages) < 2 or messages[-2].role != "assistant":
-            return Failure("judge", "no_response", "the user turn does not follow an assistant turn")
-        decision = decide(Exchange.of(messages[:-1], messages[-1].text), self._model)
+        if failure := unjudgeable(dialogue.messages):
+            return failure
+        *context, turn = dialogue.messages
+        decision = decide(Exchange.of(context, turn.text), self._model)
         return Judgement(decision.label, decision.genuine, judge=self.id, reply=decision.reason, cost=0.0)
 
 

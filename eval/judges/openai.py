@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ class Judge:
         """What this judge has done since it was made, for a manifest: questions, attempts, tokens, dollars."""
         return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
 
-    def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its judgement or failure. One call at a time.
 
         Raises:
