@@ -14,7 +14,7 @@ from eval.clustered import clustered_interval
 from eval.dialogue import Dialogue, content_hash
 from eval.runs import Run
 from eval.stats import Interval, Rate
-from eval.summary import JUDGED, Setting, answer_of, setting_of
+from eval.summary import JUDGED, Setting, answer_of, setting_of, user_turn_of
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def count_labels(runs: Sequence[Run], setting: Setting) -> LabelCounts:
 
 def context_of(dialogue: Dialogue) -> str:
     """A hash of the conversation before the answer: equal for rows that differ in answer, task or user turn alone."""
-    answer = answer_of(dialogue)
-    before = dialogue.messages[: dialogue.messages.index(answer)] if answer else dialogue.messages
+    spoken = (user_turn_of(dialogue) is not None) + (answer_of(dialogue) is not None)
+    before = dialogue.messages[: len(dialogue.messages) - spoken]
     return content_hash([[message.role, message.text] for message in before])
 
 
