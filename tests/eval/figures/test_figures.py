@@ -124,9 +124,10 @@ def drawn_texts(figure) -> list:
     """Every text that a reader sees, with its place on the page."""
     found = list(figure.texts)
     for axes in figure.axes:
-        low, high = axes.get_xlim()
-        ticks = [tick.label1 for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
-        found += [*axes.texts, *ticks, *axes.get_yticklabels(), axes.xaxis.label, axes.title, axes._left_title]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        found += [*axes.texts, axes.xaxis.label, axes.title, axes._left_title]
     return [text for text in found if text.get_text()]
 
 
