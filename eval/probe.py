@@ -8,6 +8,7 @@ The run folder gets `turns.jsonl` (generated turns) and `rows.jsonl` (finished r
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 from collections.abc import Iterable
@@ -25,6 +26,8 @@ from eval.speaker import Speaker
 from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.tables import table2
+
+logger = logging.getLogger(__name__)
 
 ABOUT = "Let a model speak the next user turn, judge it, and print the rates of genuine and specific follow-ups."
 
@@ -66,7 +69,9 @@ def probe(
                 judge(parts, spoken, len(missing), rows, run, display)
         finally:
             run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": parts.judge.measured}
-        summaries = summarise(rows.get(parts.key(dialogue)) for dialogue in parts.dialogues)
+        if more := len(rows) - len(parts.dialogues):
+            logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
+        summaries = summarise(rows)
         return summaries, complete(run, parts, summaries)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from eval import plugin
@@ -114,4 +115,4 @@ def open_speaker(config: ProbeConfig) -> Speaker:
     except (OSError, ValueError) as error:
         raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
     engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
-    return Speaker(engine, chat_format, model_id=f"{folder.name}@{model_digest(folder)[:12]}")
+    return Speaker(engine, chat_format, model_id=f"{Path(config.model).name}@{model_digest(folder)[:12]}")

@@ -49,6 +49,10 @@ class RowStore:
     def __len__(self) -> int:
         return len(self._offset)
 
+    def __iter__(self) -> Iterator[Dialogue]:
+        """The last row of every key, in the order of the file, one at a time."""
+        return (self.get(key) for key in sorted(self._offset, key=self._offset.__getitem__))
+
     def missing(self, key: str) -> bool:
         """Whether `key` has no row, or only a failed one, which may be tried again."""
         return key not in self._offset or key in self._failed

@@ -13,9 +13,21 @@ import pytest
 LAYERS = {"eval": set(), "data_gen": {"eval"}, "train": {"eval"}}
 """The packages of the project, each with those that it stands on."""
 
-PLUGINS = ("formats", "tasks", "engines", "judges", "tables")
+PLUGINS = ("formats", "tasks", "engines", "judges", "tables", "figures")
 GROUND = ("eval.dialogue", "eval.plugin")
-HEAVY = ("torch", "transformers", "vllm", "wandb", "datasets", "numpy", "scipy", "statsmodels", "sklearn", "pandas")
+HEAVY = (
+    "torch",
+    "transformers",
+    "vllm",
+    "wandb",
+    "datasets",
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "sklearn",
+    "pandas",
+    "matplotlib",
+)
 
 
 def modules(repository: Path) -> dict[str, Path]:

@@ -66,6 +66,7 @@ def test_a_failed_row_may_be_tried_again_and_the_last_row_counts(tmp_path: Path)
     with RowStore(path) as store:
         assert not store.missing("a")
         assert store.get("a").failure is None
+        assert [row.state for row in store] == ["ok"]
     assert [row.state for row in read_rows(path)] == ["ok"]
 
 
