@@ -47,15 +47,16 @@ class RunDir:
         (path / "summary.json").unlink(missing_ok=True)
         write_atomically(path / "config.yaml", dump(config))
         self._write_manifest()
-        self._log = _log_to(path / "log.txt")
+        self._handlers = _log_to(path / "log.txt")
 
     def __enter__(self) -> RunDir:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.record_session()
-        logging.getLogger("eval").removeHandler(self._log)
-        self._log.close()
+        for handler in self._handlers:
+            logging.getLogger("eval").removeHandler(handler)
+            handler.close()
         self._lock.close()
 
     @contextmanager
@@ -150,10 +151,15 @@ def _refuse_other_protocol(path: Path, before: dict[str, Any], now: dict[str, An
         raise ConfigError(f"{path} holds rows of another protocol; choose another --run-dir:\n{lines}")
 
 
-def _log_to(path: Path) -> logging.Handler:
-    handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+def _log_to(path: Path) -> tuple[logging.Handler, ...]:
+    """Send what the project logs to a file, and warnings to standard error too."""
+    file = logging.FileHandler(path, encoding="utf-8")
+    file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    terminal = logging.StreamHandler()
+    terminal.setLevel(logging.WARNING)
+    terminal.setFormatter(logging.Formatter("warning: %(message)s"))
     logger = logging.getLogger("eval")
     logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
-    return handler
+    for handler in (file, terminal):
+        logger.addHandler(handler)
+    return file, terminal

@@ -15,19 +15,7 @@ LAYERS = {"eval": set(), "data_gen": {"eval"}, "train": {"eval"}}
 
 PLUGINS = ("formats", "tasks", "engines", "judges", "tables", "figures")
 GROUND = ("eval.dialogue", "eval.plugin")
-HEAVY = (
-    "torch",
-    "transformers",
-    "vllm",
-    "wandb",
-    "datasets",
-    "numpy",
-    "scipy",
-    "statsmodels",
-    "sklearn",
-    "pandas",
-    "matplotlib",
-)
+HEAVY = ["torch", "transformers", "vllm", "wandb", "datasets", "openai", "matplotlib", "numpy", "scipy", "statsmodels"]
 
 
 def modules(repository: Path) -> dict[str, Path]:
