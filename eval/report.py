@@ -1,0 +1,60 @@
+"""Write finished runs as one HTML file: what was measured and with what, tables, label shares, every dialogue.
+
+    python -m eval.report RUN... [--out report.html] [--allow-gpqa-text]
+
+The file needs nothing beside it: no network, no fonts, no other file. Texts of gated data sets stay out of it unless
+asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.config import ConfigError
+from eval.report_page.page import write_page
+from eval.runs import read_runs
+
+ABOUT = "Write finished runs as one self-contained HTML file: settings, tables, label shares, dialogues side by side."
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and print the path of the file; returns 0, or 2 for runs or a path that cannot work."""
+    options = _parser().parse_args(argv)
+    try:
+        print(report(options.runs, options.out, options.allow_gpqa_text))
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def report(folders: Sequence[Path], out: Path | None = None, allow_gated_text: bool = False) -> Path:
+    """Write the report of the run folders to `out`, by default `report.html` in the first; returns its path.
+
+    Raises:
+        ConfigError: a folder holds no finished run, or `out` can't be written.
+    """
+    path = out or folders[0] / "report.html"
+    runs = read_runs(folders)
+    try:
+        write_page(runs, path, allow_gated_text)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror}; choose another --out") from error
+    return path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m eval.report", description=ABOUT, allow_abbrev=False)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder of a finished run")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the first RUN")
+    parser.add_argument(
+        "--allow-gpqa-text", action="store_true", help="show the text of gated data sets; keep such a file private"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,170 @@
+"""What the runs were made with, in words a reader can compare: one phrase a setting, and which of them differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eval.lineup import OF_THE_MODEL, UNPERTURBED, line_up, perturbation_of, settings_of
+from eval.runs import Run
+
+PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "answers_from", "perturbation")
+"""Parts of a protocol that `_settings` tells together with others or in words."""
+SHORT = {"sampling.temperature": "T=", "perturbation": "", "judge": "judged by "}
+"""How a run's name tells a setting; any other by its own name."""
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run as the page names it."""
+
+    tag: str
+    """A letter, the same all over the page."""
+    name: str
+    """What sets it apart from the other runs."""
+    folder: str
+    total: int
+    judged: int
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All runs; `shared` are the settings equal in each, `differing` the names of the others."""
+
+    title: str
+    runs: tuple[RunFacts, ...]
+    shared: Mapping[str, str]
+    differing: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """Rows of all runs."""
+        return sum(run.total for run in self.runs)
+
+    @property
+    def judged(self) -> int:
+        """Rows with a judgement."""
+        return sum(run.judged for run in self.runs)
+
+
+def facts_of(runs: Sequence[Run]) -> Facts:
+    """The facts of the runs, in the order given.
+
+    Raises:
+        ConfigError: two runs cannot be told apart.
+    """
+    names = _names(runs)
+    told = tuple(_run_facts(tag(number), name, run) for number, (name, run) in enumerate(zip(names, runs, strict=True)))
+    keys = dict.fromkeys(key for run in told for key in run.settings)
+    differing = tuple(key for key in keys if len({run.settings.get(key) for run in told}) > 1)
+    shared = {key: told[0].settings[key] for key in keys if key not in differing}
+    models = list(dict.fromkeys(run.model for run in runs))
+    whose = models[0] if len(models) == 1 else f"{len(models)} models"
+    return Facts(f"User turns of {whose}", told, shared, differing)
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """The model of each run with what else sets it apart, in short; in full where that is not enough."""
+    parts = [settings_of(run) for run in runs]
+    keys = dict.fromkeys(key for part in parts for key in part if key not in OF_THE_MODEL)
+    differing = [key for key in keys if len({repr(part.get(key)) for part in parts}) > 1]
+    short = [", ".join([run.model, *_apart(part, differing)]) for run, part in zip(runs, parts, strict=True)]
+    full = {group.first.paths: group.name for group in line_up(runs).groups}
+    return short if len(set(short)) == len(runs) else [full[run.paths] for run in runs]
+
+
+def _apart(part: Mapping[str, Any], differing: Sequence[str]) -> list[str]:
+    told = [(SHORT.get(key, f"{key} "), part.get(key)) for key in differing]
+    return [f"{name}{_told(value)}" for name, value in told if value not in (None, UNPERTURBED)]
+
+
+def tag(number: int) -> str:
+    """A, B, ... Z, AA, AB and so on."""
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def _run_facts(tag: str, name: str, run: Run) -> RunFacts:
+    return RunFacts(
+        tag=tag,
+        name=name,
+        folder=", ".join(str(path) for path in run.paths),
+        total=sum(summary.total for summary in run.summaries),
+        judged=sum(summary.judged for summary in run.summaries),
+        settings=_settings(run),
+    )
+
+
+def _settings(run: Run) -> dict[str, str]:
+    protocol = run.protocol
+    options = protocol.get("format_options") or {}
+    chat_format = " ".join([run.format, *(f"{key}={_told(value)}" for key, value in sorted(options.items()))])
+    other = {key: _told(value) for key, value in protocol.items() if key not in PHRASED}
+    return {
+        "model": _told(protocol["model"]),
+        "judge": other.pop("judge", UNKNOWN),
+        "chat format": chat_format,
+        "template hash": _told(protocol.get("template_sha")),
+        "history": other.pop("history", UNKNOWN),
+        "user turns": _sampling(protocol["sampling"]),
+        "answers": _answers(protocol),
+        "perturbation": perturbation_of(run),
+        **{key: value for key, value in other.items() if key != "model"},
+        "code": _code(run),
+        "made": _dates(run),
+    }
+
+
+def _answers(protocol: Mapping[str, Any]) -> str:
+    own = _sampling(protocol["answers"])
+    stored = protocol.get("answers_from")
+    return own if stored in (None, protocol["model"]) else f"those of {_told(stored)}"
+
+
+def _sampling(sampling: Mapping[str, Any]) -> str:
+    """ "greedy, max_tokens 96, seed 0", or the temperature with every other field."""
+    rest = {key: value for key, value in sampling.items() if key != "temperature"}
+    if sampling["temperature"] == 0:
+        rest = {key: value for key, value in rest.items() if key in ("max_tokens", "seed")}
+        first = "temperature 0 (greedy)"
+    else:
+        first = f"temperature {sampling['temperature']:g}"
+    return ", ".join([first, *(f"{key} {_told(value)}" for key, value in rest.items())])
+
+
+def _code(run: Run) -> str:
+    """The commits of all sessions of the run."""
+    commits = []
+    for session in _sessions(run):
+        code = session.get("git") or {}
+        changed = " with changes" if code.get("dirty_sha256") else ""
+        commits.append(f"{code['commit'][:12]}{changed}" if code.get("commit") else f"{UNKNOWN} commit")
+    return ", ".join(dict.fromkeys(commits)) or f"{UNKNOWN} commit"
+
+
+def _dates(run: Run) -> str:
+    days = sorted({str(session["started"])[:10] for session in _sessions(run) if session.get("started")})
+    return UNKNOWN if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _sessions(run: Run) -> list[dict[str, Any]]:
+    manifests = [json.loads((path / "manifest.json").read_text(encoding="utf-8")) for path in run.paths]
+    return [session for manifest in manifests for session in manifest.get("sessions", [])]
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

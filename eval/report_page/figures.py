@@ -1,0 +1,40 @@
+"""The drawings of `eval/figures/` for the page: each as one image that carries its own data.
+
+Their text is outlines, so that no name in them is text to any parser.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from eval import figure, plugin
+from eval.runs import Run
+
+DRAWN_BY_THE_PAGE = "labels"
+"""A figure of `eval/figures/` that the page itself draws, for all runs."""
+PIXELS_PER_INCH = 150
+"""A drawing is a column of paper with text of 7 points, which a screen shows larger."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One image, its caption, its width on a screen in pixels."""
+
+    source: str
+    caption: str
+    width: int
+
+
+def drawings(runs: Sequence[Run]) -> Iterator[Drawing]:
+    """The figures that these runs fill."""
+    for name in plugin.names("eval.figures"):
+        if name == DRAWN_BY_THE_PAGE:
+            continue
+        module = plugin.load("eval.figures", name)
+        caption = (module.__doc__ or name).splitlines()[0]
+        for drawn in module.build(runs).values():
+            svg = base64.b64encode(figure.render(drawn)["svg"]).decode()
+            width = round(PIXELS_PER_INCH * drawn.get_figwidth())
+            yield Drawing(f"data:image/svg+xml;base64,{svg}", caption, width)

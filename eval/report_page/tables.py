@@ -1,0 +1,199 @@
+"""Every table of the page: the results of all runs, the paper's tables where runs fill them, what failed, the details.
+
+A table is laid out for reading: the number in front, its interval and n in a quieter voice, and drawn beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from eval import plugin
+from eval.headings import place
+from eval.model_table import subject, summary_of
+from eval.report_page.facts import Facts
+from eval.report_page.marks import Mark, Scale, Segment, segments
+from eval.runs import Run
+from eval.summary import TaskSummary
+from eval.table import Cell, Table
+from eval.tables import table2
+
+MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
+    ("N", lambda s: Cell.number(s.total)),
+    ("judged", lambda s: Cell.number(s.judged)),
+    ("genuine %", lambda s: Cell.rate(s.genuine)),
+    ("specific %", lambda s: Cell.rate(s.specific)),
+    ("accuracy %", lambda s: Cell.rate(s.accuracy, with_n=s.accuracy.n != s.total)),
+    ("cut off", lambda s: Cell.number(s.states["truncated"])),
+    ("tokens", lambda s: Cell.number(s.mean_user_tokens, digits=1)),
+)
+RESULT_NOTES = (
+    "genuine: the judge's binary decision that the user turn is a genuine follow-up. specific: its label is "
+    "genuine_followup. Both over the judged rows, with 95 % Wilson score intervals.",
+    "accuracy: of the model's own answers that could be graded. cut off: user turns that reached their token limit; "
+    "they are judged as they stand. tokens: mean length of a user turn.",
+    "Unjudged rows (N minus judged) count in no rate. Settings and runs are never pooled.",
+)
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """A cell: the number, what qualifies it, its drawing."""
+
+    head: str
+    rest: str
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row under its name; `tag` is the letter of its run where it is about one run of several."""
+
+    name: str
+    tag: str | None
+    cells: tuple[ShownCell, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading; `scale` is that of its drawings, and `wide` says that it has room for more than the number."""
+
+    name: str
+    scale: Scale | None = None
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """Columns, and rows in groups, each group under a heading or none."""
+
+    title: str
+    columns: tuple[Column, ...]
+    groups: tuple[tuple[str | None, tuple[ShownRow, ...]], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Grid columns: a wide column takes two."""
+        return sum(1 + column.wide for column in self.columns)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether any column has a scale."""
+        return any(column.scale for column in self.columns)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The label shares of one run on one task."""
+
+    group: str | None
+    name: str
+    tag: str | None
+    judged: int
+    segments: tuple[Segment, ...]
+
+
+def results(runs: Sequence[Run], facts: Facts) -> ShownTable:
+    """What every run measured: rows are tasks for one run, and runs under each task for several."""
+    measured = [
+        (group, [(name, tag, [measure(summary) for _, measure in MEASURES]) for name, tag, summary in members])
+        for group, members in _by_task(runs, facts)
+    ]
+    cells = [cells for _, members in measured for *_, cells in members]
+    columns = _columns([name for name, _ in MEASURES], cells)
+    return ShownTable(
+        "Results",
+        (Column("task" if len(runs) == 1 else "run"), *columns),
+        tuple(
+            (group, tuple(ShownRow(name, tag, _cells(cells, columns)) for name, tag, cells in members))
+            for group, members in measured
+        ),
+        RESULT_NOTES,
+    )
+
+
+def label_shares(runs: Sequence[Run], facts: Facts) -> list[Shares]:
+    """The labels of the judged user turns, a bar a run and task, in the order of `results`."""
+    return [
+        Shares(group, name, tag, summary.judged, tuple(segments(summary.labels)))
+        for group, members in _by_task(runs, facts)
+        for name, tag, summary in members
+    ]
+
+
+def paper_tables(runs: Sequence[Run]) -> tuple[list[ShownTable], list[str]]:
+    """The paper's tables that these runs fill, and for each of the others what it would need.
+
+    Tables of `eval/tables/` that are built of runs say so by naming what they need.
+    """
+    shown, wanting = [], []
+    for name in plugin.names("eval.tables"):
+        module = plugin.load("eval.tables", name)
+        if hasattr(module, "NEEDS"):
+            built = module.build(runs)
+            shown += [laid_out(table) for table in _notes_once(built)]
+            wanting += [] if built else [f"{name.replace('table', 'Table ')} needs {module.NEEDS}."]
+    return shown, wanting
+
+
+def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTable]]]:
+    """Every count of each run, under its name: the layout of Table 2, the detail per task, the labels."""
+    shown = []
+    for run, told in zip(runs, facts.runs, strict=True):
+        protocol = table2.Protocol(
+            run.protocol["model"], run.protocol["judge"], run.protocol["history"], run.temperature
+        )
+        built = table2.build(told.name, run.summaries, protocol)
+        shown.append((f"{told.tag} · {told.name}" if len(runs) > 1 else told.name, [laid_out(one) for one in built]))
+    return shown
+
+
+def _notes_once(tables: Sequence[Table]) -> list[Table]:
+    """The tables, with notes that several in a row share under the last of them alone."""
+    following = [*(table.notes for table in tables[1:]), ()]
+    return [
+        replace(table, notes=()) if table.notes == after else table
+        for table, after in zip(tables, following, strict=False)
+    ]
+
+
+def laid_out(table: Table) -> ShownTable:
+    """Any table, with a drawing for every interval on the scale of its column."""
+    columns = _columns(table.columns[1:], [cells for _, *cells in table.rows], drawn=table.columns[0] != "measure")
+    rows = tuple(ShownRow(name.text, None, _cells(cells, columns)) for name, *cells in table.rows)
+    return ShownTable(table.title, (Column(table.columns[0]), *columns), ((None, rows),), table.notes)
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Cell]], drawn: bool = True) -> list[Column]:
+    """The columns of numbers; not `drawn` where the cells of a column measure different things."""
+    cells = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return [
+        Column(name, Scale.over(column) if drawn else None, any(" " in cell.text for cell in column))
+        for name, column in zip(names, cells, strict=True)
+    ]
+
+
+def _by_task(runs: Sequence[Run], facts: Facts) -> list[tuple[str | None, list[tuple[str, str | None, TaskSummary]]]]:
+    """Summaries with the name and tag of their row: one run's tasks, or the runs under the heading of each task."""
+    found = {(summary.task, summary.setting) for run in runs for summary in run.summaries}
+    tasks = sorted(found, key=lambda one: (one[1] == "held-out", place(one[0]), one[1] or ""))
+    if len(runs) == 1:
+        only = [(subject(*task), None, summary_of(runs[0].summaries, *task)) for task in tasks]
+        return [(None, [(name, tag, summary) for name, tag, summary in only if summary])]
+    groups: list[tuple[str | None, list[tuple[str, str | None, TaskSummary]]]] = []
+    for task in tasks:
+        each = [
+            (told.name, told.tag, summary_of(run.summaries, *task)) for run, told in zip(runs, facts.runs, strict=True)
+        ]
+        groups.append((subject(*task), [(name, tag, summary) for name, tag, summary in each if summary]))
+    return groups
+
+
+def _cells(cells: Sequence[Cell], columns: Sequence[Column]) -> tuple[ShownCell, ...]:
+    return tuple(_shown(cell, column.scale) for cell, column in zip(cells, columns, strict=True))
+
+
+def _shown(cell: Cell, scale: Scale | None) -> ShownCell:
+    head, _, rest = cell.text.partition(" ")
+    return ShownCell(head, rest, Mark.of(cell, scale))
