@@ -1,5 +1,6 @@
 # make demo   probe small real weights on the pocket tasks and print the Base row of Table 2
 # make test   lint, types, fast tests, then tests on real weights
+# make test-system  as root on Debian: install chromium, then the browser tests
 # make setup  create .venv and install the pinned requirements, nothing else
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODEL := models/SmolLM2-135M-Instruct
 
-.PHONY: setup model demo test
+.PHONY: setup model demo test test-system
 
 setup: $(VENV)/.installed
 
@@ -31,3 +32,9 @@ test: model
 	$(BIN)/mypy
 	$(BIN)/pytest -q
 	$(BIN)/pytest -q -m integration
+
+test-system: setup
+	@command -v chromium >/dev/null || test "$$(id -u)" = 0 || { echo "no chromium, and make test-system needs root to install Debian's: run it as root"; exit 1; }
+	@command -v chromium >/dev/null || command -v apt-get >/dev/null || { echo "no chromium and no apt-get to install it: put a chromium on the PATH"; exit 1; }
+	command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
+	$(BIN)/pytest -q -m browser

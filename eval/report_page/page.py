@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 FOLDER = Path(__file__).parent
+SCRIPTS = ("text.js", "rows.js", "opened.js", "list.js")
+"""Parts of the one script, in order."""
 
 
 def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, limits: Limits | None = None) -> Choice:
@@ -60,7 +62,8 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
 def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits) -> dict[str, Any]:
     from markupsafe import Markup
 
-    style, script = (Markup((FOLDER / f"page.{ending}").read_text(encoding="utf-8")) for ending in ("css", "js"))
+    style = Markup(_read("page.css"))
+    script = Markup("".join(['"use strict";\n', *map(_read, SCRIPTS)]))
     shown, wanting = tables.paper_tables(runs)
     return {
         "facts": facts,
@@ -113,6 +116,10 @@ def _template() -> Template:
 def _inert(value: Any) -> Any:
     """What a template prints: text has its unseen characters spelled out, and is escaped after this."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

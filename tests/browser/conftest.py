@@ -1,0 +1,118 @@
+"""A real headless Chromium, and reports of hostile runs to open in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import Field
+
+from eval.config import Config
+from eval.dialogue import Dialogue
+from eval.report import report
+from eval.rows import RowStore
+from eval.run_dir import RunDir
+from eval.summary import summarise
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SWITCHES = (
+    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: drives a real Chromium")
+
+
+@dataclass
+class Visit:
+    """An open page with all that it did: every request, dialog, error and message of its console."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        self.page.context.on("request", lambda request: self.requests.append(request.url))
+        self.page.context.on("page", lambda page: self.complaints.append(f"opened {page.url}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("dialog", self._dismiss)
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def focused(self, attribute: str) -> str:
+        """An attribute of the element that has the focus."""
+        return str(self.page.evaluate("name => document.activeElement[name]", attribute))
+
+    @property
+    def count(self) -> str:
+        return self.page.locator("#count").inner_text()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium; with none, or no playwright to drive it, the tests are skipped."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.skip("no chromium on the PATH; `make test-system` installs Debian's")
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright; run `make setup`")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, chromium_sandbox=False, args=list(SWITCHES))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
+    """Opens a file in a fresh profile, in a window of 1200 x 900 unless told otherwise."""
+    contexts = []
+
+    def visit(path: Path, width: int = 1200, **settings: Any) -> Visit:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        visit = Visit(context.new_page())
+        visit.watch()
+        visit.page.goto(path.as_uri())
+        return visit
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+class FolderConfig(Config):
+    """What `RunDir` needs of a configuration."""
+
+    run_dir: Path = Field(description="folder")
+
+
+@pytest.fixture
+def make_report(tmp_path: Path) -> Callable[..., Path]:
+    """(rows of run A, rows of run B, ...) -> the report of such runs, which differ in temperature."""
+
+    def make(*runs: list[Dialogue], model: str = "tiny@0123") -> Path:
+        folders = []
+        for number, rows in enumerate(runs):
+            folders.append(tmp_path / f"run{number}")
+            sampling = {"temperature": 0.5 * number, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
+            protocol = {"model": model, "format": "smollm2", "template_sha": "0", "history": "as_history"}
+            protocol |= {"answers": {**sampling, "temperature": 0.0}, "sampling": sampling, "judge": "local-1"}
+            with RunDir(folders[-1], FolderConfig(run_dir=folders[-1]), protocol) as run:
+                with RowStore(folders[-1] / "rows.jsonl") as store:
+                    for row in rows:
+                        store.append(row.id, row)
+                run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
+        return report(folders)
+
+    return make
