@@ -15,7 +15,7 @@ from typing import Any
 
 from eval.dialogue import Dialogue, Message
 from eval.gated_text import displayable
-from eval.headings import place
+from eval.paper.headings import place
 from eval.report_page.inert import json_for_html
 from eval.runs import Run
 from eval.summary import answer_of, setting_of, user_turn_of
@@ -78,7 +78,7 @@ def choose(runs: Sequence[Run], limits: Limits, allow_gated_text: bool) -> Choic
         shown=len(chosen),
         total=len(sizes),
         gated=sum(sizes[id].gated for id in chosen),
-        failures=tuple((*key, count) for key, count in sorted(failures.items())),
+        failures=tuple((*key, count) for key, count in sorted(failures.items(), key=_in_order)),
     )
 
 
@@ -132,6 +132,11 @@ def _message(message: Message) -> dict[str, Any]:
 def _cut(text: str) -> str:
     beyond = len(text) - MAX_TEXT
     return text if beyond <= 0 else f"{text[:MAX_TEXT]}\n[{beyond} more characters in rows.jsonl]"
+
+
+def _in_order(counted: tuple[tuple[int, str, str, str], int]) -> tuple[int, tuple[int, str], str, str]:
+    (run, task, stage, kind), _ = counted
+    return run, place(task), stage, kind
 
 
 def _fitting(sizes: dict[str, _Size], limits: Limits) -> Iterator[str]:

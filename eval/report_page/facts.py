@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.lineup import OF_THE_MODEL, UNPERTURBED, line_up, perturbation_of, settings_of
+from eval.paper.lineup import OF_THE_MODEL, UNPERTURBED, line_up, perturbation_of, settings_of
 from eval.runs import Run
 
 PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "answers_from", "perturbation")

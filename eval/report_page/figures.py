@@ -9,7 +9,8 @@ import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval import figure, plugin
+from eval import plugin
+from eval.paper import drawing as figure
 from eval.runs import Run
 
 DRAWN_BY_THE_PAGE = "labels"

@@ -81,7 +81,9 @@ function buildFilters() {
   if (several) {
     const boxes = runs.map((run, i) => box([element("span", "tag", run.tag), ...visible(run.name)], String(i), i < 4));
     controls.runs = boxes.map(([input]) => input);
-    const choices = element("div", "choices", ...boxes.map(([, label]) => label));
+    const [differ, only] = box(["only where these differ"], "differ", false);
+    controls.differ = differ;
+    const choices = element("div", "choices", ...boxes.map(([, label]) => label), only);
     form.append(element("fieldset", "wide", element("legend", "", "Runs, side by side"), choices));
   }
   const search = element("input", "");
@@ -100,11 +102,6 @@ function buildFilters() {
     choice("correct", "Answer", same(["right", "wrong", "ungraded"])),
     choice("state", "State", same(states)),
   );
-  if (several) {
-    const [input, label] = box(["only where runs differ"], "differ", false);
-    controls.differ = input;
-    form.append(label);
-  }
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", refresh);
   form.hidden = false;

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.dialogue import STATES
-from eval.headings import SETTINGS, heading, place
 from eval.labels import LABELS
+from eval.paper.headings import SETTINGS, heading, place
 from eval.report_page import tables
 from eval.report_page.dialogues import Choice, Limits, choose, entries
 from eval.report_page.facts import Facts, facts_of

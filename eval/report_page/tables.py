@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from eval import plugin
-from eval.headings import place
-from eval.model_table import subject, summary_of
+from eval.paper.headings import place
+from eval.paper.model_table import subject, summary_of
 from eval.report_page.facts import Facts
 from eval.report_page.marks import Mark, Scale, Segment, segments
 from eval.runs import Run
@@ -159,19 +159,35 @@ def _notes_once(tables: Sequence[Table]) -> list[Table]:
 
 
 def laid_out(table: Table) -> ShownTable:
-    """Any table, with a drawing for every interval on the scale of its column."""
+    """Any table, with a drawing for every interval."""
     columns = _columns(table.columns[1:], [cells for _, *cells in table.rows], drawn=table.columns[0] != "measure")
     rows = tuple(ShownRow(name.text, None, _cells(cells, columns)) for name, *cells in table.rows)
     return ShownTable(table.title, (Column(table.columns[0]), *columns), ((None, rows),), table.notes)
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Cell]], drawn: bool = True) -> list[Column]:
-    """The columns of numbers; not `drawn` where the cells of a column measure different things."""
-    cells = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return [
-        Column(name, Scale.over(column) if drawn else None, any(" " in cell.text for cell in column))
-        for name, column in zip(names, cells, strict=True)
-    ]
+    """The columns of numbers, those of one measure on one scale, so that their drawings compare.
+
+    Args:
+        drawn: false where the cells of a column measure different things.
+    """
+    cells = dict(enumerate(zip(*rows, strict=True))) if rows else {}
+    measured = [_measure(name) for name in names]
+    scales = {
+        measure: Scale.over(cell for i, column in cells.items() if measured[i] == measure for cell in column)
+        for measure in set(measured)
+    }
+    columns = []
+    for i, name in enumerate(names):
+        own = cells.get(i, ())
+        scale = scales[measured[i]] if drawn and Scale.over(own) else None
+        columns.append(Column(name, scale, any(" " in cell.text for cell in own)))
+    return columns
+
+
+def _measure(column: str) -> str:
+    """What a column measures: one that says nothing else holds follow-up rates or label shares."""
+    return next((word for word in ("accuracy", "difference", "changed") if word in column), "rate")
 
 
 def _by_task(runs: Sequence[Run], facts: Facts) -> list[tuple[str | None, list[tuple[str, str | None, TaskSummary]]]]:

@@ -180,11 +180,11 @@ def test_runs_stand_side_by_side_on_the_same_dialogue(make_report: MakeReport, v
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] and boxes[0]["y"] == boxes[1]["y"]
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 0", "warm 0"]
     assert seen.page.locator(".opened > .message .text").all_inner_texts() == ["query 0"]
-    seen.page.get_by_label("only where runs differ").press("Space")
+    seen.page.get_by_label("only where these differ").press("Space")
     assert seen.count == "2 of 3 dialogues"
     seen.page.get_by_label("T=0.5").press("Space")
     assert seen.count == "0 of 3 dialogues"
-    seen.page.get_by_label("only where runs differ").press("Space")
+    seen.page.get_by_label("only where these differ").press("Space")
     seen.page.locator(".opener").nth(2).click()
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 2"]
 

@@ -24,9 +24,10 @@ from eval.report_page.facts import facts_of, tag
 from eval.report_page.inert import json_for_html, visible
 from eval.report_page.marks import BAR, MARGIN, ORDER, WIDTH, Mark, Scale, segments
 from eval.report_page.page import FOLDER, SCRIPTS, write_page
+from eval.report_page.tables import laid_out
 from eval.runs import read_runs
-from eval.stats import Rate
-from eval.table import Cell
+from eval.stats.rates import Rate
+from eval.table import Cell, Table
 
 HOSTILE = (
     "</script><script>window.ran = 1</script>",
@@ -188,6 +189,23 @@ def test_an_interval_is_drawn_on_the_scale_of_its_column() -> None:
 def test_a_difference_has_zero_in_the_middle() -> None:
     scale = Scale.over([Cell("-3", -3.0, -8.0, 2.0)])
     assert scale == Scale(-10, 10) and scale.x(0) == WIDTH / 2
+
+
+def test_columns_of_one_measure_share_a_scale() -> None:
+    names = ("model", "accuracy %", "genuine %", "specific %", "genuine, difference", "n")
+    row = (
+        Cell.rate(Rate(9, 10)),
+        Cell.rate(Rate(3, 100)),
+        Cell.rate(Rate(1, 100)),
+        Cell("-3", -3.0, -8.0, 2.0),
+        Cell("7"),
+    )
+    shown = laid_out(Table("t", names, ((Cell("m"), *row),)))
+    assert [column.scale for column in shown.columns] == [
+        *(None, Scale(0, 100), Scale(0, 10), Scale(0, 10), Scale(-10, 10), None)
+    ]
+    mixed = laid_out(Table("t", ("measure", *names[1:]), ((Cell("m"), *row),)))
+    assert not mixed.drawn and mixed.width == 9
 
 
 def test_a_bar_is_whole_and_a_strange_label_stands_last() -> None:
