@@ -27,10 +27,6 @@ SWITCHES = (
 )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "browser: drives a real Chromium")
-
-
 @dataclass
 class Visit:
     """An open page with all that it did: every request, dialog, error and message of its console."""
