@@ -21,7 +21,7 @@ from pathlib import Path
 from eval.dialogue import Dialogue, Message
 from eval.judges.openai import Judge
 
-SERVER = Path(__file__).parent.parent / "tests" / "eval" / "judge_server.py"
+SERVER = Path(__file__).parent.parent / "tests" / "eval" / "client" / "judge_server.py"
 LATENCY_S, CONCURRENCY = 0.2, 64
 AIM = 0.90
 

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.constructed_turns import construct
 from eval.dialogue import Judgement
 from eval.gold import GoldItem, read_gold
 from eval.judges.local import PARAMETERS
+from eval.local_judge.constructed_turns import construct
+from eval.local_judge.turn_decision import decide
+from eval.local_judge.turn_features import features
+from eval.local_judge.turn_model import FEATURE_LIMIT, TurnModel
+from eval.local_judge.turn_text import Exchange
 from eval.rater_agreement import kappa, percent_agreement
-from eval.turn_decision import decide
-from eval.turn_features import features
-from eval.turn_model import FEATURE_LIMIT, TurnModel
-from eval.turn_text import Exchange
 
 FOLDS = 5
 SEEDS = (0, 1, 2)

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from eval import figure, plugin, table
+from eval import plugin, table
 from eval.config import ConfigError
+from eval.paper import drawing as figure
 from eval.run_dir import write_atomically
 from eval.runs import Run, read_runs
 

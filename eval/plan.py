@@ -12,9 +12,9 @@ import json
 import sys
 from typing import Any
 
-from eval.headings import heading
-from eval.paper import read_paper
-from eval.planning import half_width, independent_discordance, rows_for_pairs, rows_for_two_samples
+from eval.paper.headings import heading
+from eval.paper.published import read_paper
+from eval.stats.planning import half_width, independent_discordance, rows_for_pairs, rows_for_two_samples
 
 ABOUT = "Rows needed to resolve a difference between two rates, and half-widths of 95 % intervals. Rates lie in 0 to 1."
 

@@ -14,7 +14,7 @@ from typing import Any
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
 from eval.rows import read_rows
-from eval.stats import Rate
+from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 
 RATES = frozenset(field.name for field in fields(TaskSummary) if field.type in (Rate, "Rate"))

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from eval.chat_format import ChatFormat
 from eval.dialogue import Dialogue, Failure, Message, content_hash
 from eval.engine import Completion, Engine, Prompt, Sampling
+from eval.speech.chat_format import ChatFormat
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from eval.dialogue import STATES, Dialogue, Message, State
 from eval.labels import SPECIFIC
-from eval.stats import Rate
+from eval.stats.rates import Rate
 
 Setting = Literal["self-generated", "cross", "held-out"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eval import progress
-from eval.stats import Rate
+from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from eval.stats import Interval, Rate
+from eval.stats.rates import Interval, Rate
 
 UNKNOWN = "—"
 DIGITS = 4

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from eval import plugin
-from eval.chat_format import ChatFormat, Utterance
 from eval.dialogue import Message
+from eval.speech.chat_format import ChatFormat, Utterance
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -145,7 +145,7 @@ def random_conversation() -> Callable[[random.Random], list[Message]]:
 @pytest.fixture(scope="session")
 def nltk_data(data_dir: Path) -> None:
     """NLTK's data, which the checkers of IFEval and IFBench read."""
-    from eval.nltk_data import find_nltk_data
+    from eval.grading.nltk_data import find_nltk_data
 
     try:
         find_nltk_data(data_dir)

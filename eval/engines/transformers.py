@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from eval.batching import Scheduler
 from eval.config import ConfigError
-from eval.decoding import Decoder, Row
 from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
-from eval.grouped_attention import use_grouped_attention
+from eval.generation.decoder import Decoder, Row
+from eval.generation.grouped_attention import use_grouped_attention
+from eval.generation.scheduler import Scheduler
 from eval.weights import model_digest, model_folder
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eval.figure import MUTED, WIDTH, caption, line_height, style, wrapped
-from eval.lineup import Group, line_up, select
-from eval.model_table import subject, summary_of, tasks_of
+from eval.paper.drawing import MUTED, WIDTH, caption, line_height, style, wrapped
+from eval.paper.lineup import Group, line_up, select
+from eval.paper.model_table import subject, summary_of, tasks_of
 from eval.runs import Run
 from eval.summary import TaskSummary
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from eval.chat_format import ChatFormat, Utterance
 from eval.dialogue import Message
-from eval.turn_layout import History
+from eval.speech.chat_format import ChatFormat, Utterance
+from eval.speech.turn_layout import History
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

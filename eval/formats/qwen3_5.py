@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eval.thinking_format import ThinkingFormat
+from eval.speech.thinking_format import ThinkingFormat
 
 
 class Format(ThinkingFormat):

@@ -1,7 +1,7 @@
 """The embedded judge: rules for what the guide defines, two small linear models for the rest. No network, no download.
 
 Its weights, and the figures it reached on contexts it had not seen, are in `local.json` beside it, written by
-`python -m eval.fit_judge`. How it decides is in `eval/turn_decision.py`. It reads roles and texts and nothing else.
+`python -m eval.fit_judge`. How it decides is in `eval/local_judge/`. It reads roles and texts and nothing else.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from eval.dialogue import Dialogue, Failure, Judgement
 from eval.judge import unjudgeable
-from eval.turn_decision import decide
-from eval.turn_model import TurnModel
-from eval.turn_text import Exchange
+from eval.local_judge.turn_decision import decide
+from eval.local_judge.turn_model import TurnModel
+from eval.local_judge.turn_text import Exchange
 
 PARAMETERS = Path(__file__).with_suffix(".json")
 READERS = tuple(
-    Path(__file__).parent.parent / name
+    Path(__file__).parent.parent / "local_judge" / name
     for name in (
         "turn_artifacts.py",
         "turn_cues.py",

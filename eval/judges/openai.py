@@ -11,16 +11,16 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from eval.batch_client import BatchClient
-from eval.batch_judge import BatchJudge
-from eval.budget import Budget, price_of
-from eval.chat_client import ChatClient, Patience
+from eval.client.batch_client import BatchClient
+from eval.client.budget import Budget, price_of
+from eval.client.chat_client import ChatClient, Patience
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement
-from eval.judge_prompt import JudgePrompt
-from eval.judgement_store import JudgementStore
-from eval.online_judge import OnlineJudge
-from eval.response_cache import ResponseCache
+from eval.model_judge.batch_judge import BatchJudge
+from eval.model_judge.judge_prompt import JudgePrompt
+from eval.model_judge.judgement_store import JudgementStore
+from eval.model_judge.online_judge import OnlineJudge
+from eval.model_judge.response_cache import ResponseCache
 
 OPENAI = "https://api.openai.com/v1"
 PROMPT = Path(__file__).with_suffix(".yaml")

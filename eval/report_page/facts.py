@@ -112,7 +112,7 @@ def _settings(run: Run) -> dict[str, str]:
         "model": _told(protocol["model"]),
         "judge": other.pop("judge", UNKNOWN),
         "chat format": chat_format,
-        "template hash": _told(protocol.get("template_sha")),
+        "template hash": _told(protocol.get("template_sha"))[:16],
         "history": other.pop("history", UNKNOWN),
         "user turns": _sampling(protocol["sampling"]),
         "answers": _answers(protocol),

@@ -1,7 +1,7 @@
 """Instruction following in full: IFEval and IFBench at prompt and instruction level, strict and loose.
 
 Rows in, table out. The answers are graded again, from their text: give rows whose answers no perturbation has changed.
-Layout: arXiv 2311.07911, Table 3. Beside the published checkers stand those of `eval/corrected_checkers.py`.
+Layout: arXiv 2311.07911, Table 3. Beside the published checkers stand those of `eval/grading/corrected_checkers.py`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval.dialogue import Dialogue
-from eval.instruction_following import Verdict, verdicts
-from eval.stats import Rate
+from eval.grading.instruction_following import Verdict, verdicts
+from eval.stats.rates import Rate
 from eval.table import Cell, Table
 
 TASKS = {"ifeval": "IFEval", "ifbench": "IFBench"}

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.comparison import Comparison, compare, outcomes_of
-from eval.headings import place
-from eval.lineup import UNPERTURBED, Group, Lineup, line_up
-from eval.model_table import rate, subject, summary_of
-from eval.paired import holm
-from eval.paper import read_paper
+from eval.paper.comparison import Comparison, compare, outcomes_of
+from eval.paper.headings import place
+from eval.paper.lineup import UNPERTURBED, Group, Lineup, line_up
+from eval.paper.model_table import rate, subject, summary_of
+from eval.paper.published import read_paper
 from eval.runs import Run
+from eval.stats.paired import holm
 from eval.summary import TaskSummary
 from eval.table import Cell, Table
 

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from eval.headings import heading, place
 from eval.labels import LABELS
-from eval.stats import Rate
+from eval.paper.headings import heading, place
+from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table
 

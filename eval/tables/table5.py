@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.lineup import line_up, select
-from eval.model_table import tables_by_task
+from eval.paper.lineup import line_up, select
+from eval.paper.model_table import tables_by_task
 from eval.runs import Run
 from eval.table import Table
 

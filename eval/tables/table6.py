@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eval.label_shares import LabelCounts, count_labels
 from eval.labels import LABELS
-from eval.lineup import by_family, line_up, select
-from eval.paper import read_paper
+from eval.paper.label_shares import LabelCounts, count_labels
+from eval.paper.lineup import by_family, line_up, select
+from eval.paper.published import read_paper
 from eval.runs import Run
 from eval.table import Cell, Table
 

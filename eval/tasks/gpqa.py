@@ -2,7 +2,7 @@
 
 Source: https://huggingface.co/datasets/Idavidrein/gpqa (arXiv 2311.12022; revision below), CC-BY-4.0, gated. Subsets:
 main 448 rows, diamond 198. Prompt: that of openai/simple-evals, one sample a question (they take four). Options:
-shuffled per record by its id, see `eval/multiple_choice.py`. Metric: share of answers that choose the correct letter.
+shuffled per record by its id, see `eval/grading/multiple_choice.py`. Metric: share of answers with the correct letter.
 Its authors ask that no example appears in plain text online: rows are marked as gated, see `eval/gated_text.py`.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from eval.dialogue import Dialogue, Message
 from eval.gated_text import GATED
-from eval.multiple_choice import arrange, ask, grade_letter
+from eval.grading.multiple_choice import arrange, ask, grade_letter
 from eval.sources import Source, choose, read_rows
 
 SOURCE = Source(
@@ -56,7 +56,7 @@ def load(
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """Whether the answer chooses the correct letter; see `eval.multiple_choice.grade_letter`."""
+    """Whether the answer chooses the correct letter; see `eval.grading.multiple_choice.grade_letter`."""
     return grade_letter(dialogue)
 
 

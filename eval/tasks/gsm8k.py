@@ -2,7 +2,7 @@
 
 Source: https://github.com/openai/grade-school-math (Hub: openai/gsm8k, configuration main, revision below), MIT.
 Splits: train 7,473 and test 1,319 rows. Metric: share of answers whose number equals the reference.
-Prompt: zero-shot, version 1: the question and an instruction to end with `#### <number>` (`eval/answers.py`).
+Prompt: zero-shot, version 1: the question and an instruction to end with `#### <number>` (`eval/grading/answers.py`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from eval.answers import ask, grade_number
 from eval.dialogue import Dialogue, Message
+from eval.grading.answers import ask, grade_number
 from eval.sources import Source, choose, read_rows
 
 SOURCE = Source(
@@ -43,7 +43,7 @@ def load(
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """Whether the assistant's number is the reference; see `eval.answers.grade_number`."""
+    """Whether the assistant's number is the reference; see `eval.grading.answers.grade_number`."""
     return grade_number(dialogue)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from eval.dialogue import Dialogue
-from eval.instruction_following import load_prompts, verdicts
+from eval.grading.instruction_following import load_prompts, verdicts
 from eval.sources import Source
 
 SOURCE = Source(
@@ -29,7 +29,7 @@ def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = Non
     """The prompts, each with its instructions in `meta`; `limit` takes the first of a shuffle seeded with `seed`.
 
     Raises:
-        FileNotFoundError, ValueError: see `eval.instruction_following.load_prompts`.
+        FileNotFoundError, ValueError: see `eval.grading.instruction_following.load_prompts`.
     """
     return load_prompts("ifeval", SOURCE, limit, seed, data_dir)
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from eval.answers import ask, grade_number
-from eval.constraints import satisfies
 from eval.dialogue import Dialogue, Message
+from eval.grading.answers import ask, grade_number
+from eval.grading.constraints import satisfies
 from eval.sources import Source, choose, read_jsonl, read_messages
 
 SOURCE = Source(

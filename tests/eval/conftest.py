@@ -12,11 +12,11 @@ import pytest
 from hypothesis import settings
 from pydantic import Field
 
-from eval.chat_format import ChatFormat
 from eval.config import Config
 from eval.dialogue import Dialogue, Judgement, Message, content_hash
 from eval.rows import RowStore
 from eval.run_dir import RunDir
+from eval.speech.chat_format import ChatFormat
 from eval.summary import summarise
 
 if TYPE_CHECKING:

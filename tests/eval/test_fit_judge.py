@@ -7,7 +7,7 @@ import pytest
 from eval import fit_judge
 from eval.dialogue import Dialogue, Message
 from eval.gold import GoldItem
-from eval.turn_model import TurnModel
+from eval.local_judge.turn_model import TurnModel
 
 PLACES = ("Lisbon", "Oslo", "Quito", "Hanoi", "Accra", "Perth", "Turin", "Riga")
 

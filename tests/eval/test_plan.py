@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from eval.plan import main
-from eval.planning import rows_for_pairs, rows_for_two_samples
+from eval.stats.planning import rows_for_pairs, rows_for_two_samples
 
 
 def test_two_samples_and_the_paper_s_sizes(capsys: pytest.CaptureFixture[str]) -> None:

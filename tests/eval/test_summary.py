@@ -11,7 +11,7 @@ import pytest
 
 from eval.dialogue import STATES, Dialogue, Failure, Judgement, Message
 from eval.labels import LABELS
-from eval.stats import Rate
+from eval.stats.rates import Rate
 from eval.summary import TaskSummary, answer_of, ends_in_question, setting_of, summarise, user_turn_of
 
 MODEL = "tiny@0123"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
-from eval.stats import Interval, Rate, wilson
+from eval.stats.rates import Interval, Rate, wilson
 from eval.table import Cell, Table, to_csv, to_json, to_latex, to_markdown, to_terminal
 
 HOSTILE = [

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from eval import decoding
 from eval.config import ConfigError
 from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
 from eval.engines.transformers import Engine
+from eval.generation import decoder as decoding
 
 VOCABULARY = 97
 STOP = frozenset(range(3, VOCABULARY, 9))

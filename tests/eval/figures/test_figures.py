@@ -11,11 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from eval import plugin
 from eval.dialogue import Dialogue
-from eval.figure import render, style
 from eval.figures.labels import COLOURS
 from eval.labels import LABELS
+from eval.paper.drawing import render, style
 from eval.runs import read_runs
-from eval.stats import wilson
+from eval.stats.rates import wilson
 
 MakeRun = Callable[..., Path]
 RowsOf = Callable[..., list[Dialogue]]

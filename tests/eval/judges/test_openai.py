@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from eval.config import ConfigError, Plugin
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
 from eval.judges.openai import Judge
+from eval.model_judge.response_cache import ResponseCache
+from eval.model_judge.verdict import RESPONSE_FORMAT
 from eval.probe_config import ProbeConfig
-from eval.response_cache import ResponseCache
 from eval.stages import decide
-from eval.verdict import RESPONSE_FORMAT
 
-SERVER = runpy.run_path(str(Path(__file__).parent.parent / "judge_server.py"))
+SERVER = runpy.run_path(str(Path(__file__).parent.parent / "client" / "judge_server.py"))
 JudgeServer, LASTING, PASSING = SERVER["JudgeServer"], SERVER["LASTING"], SERVER["PASSING"]
 KINDS = {
     "400": "http_400",

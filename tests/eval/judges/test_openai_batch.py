@@ -11,7 +11,7 @@ from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.judges.openai import Judge
 
-SERVER = runpy.run_path(str(Path(__file__).parent.parent / "judge_server.py"))
+SERVER = runpy.run_path(str(Path(__file__).parent.parent / "client" / "judge_server.py"))
 JudgeServer = SERVER["JudgeServer"]
 DIALOGUES = [
     Dialogue("t", (Message("user", "How many?"), Message("assistant", "Seven."), Message("user", f"Why {number}?")))

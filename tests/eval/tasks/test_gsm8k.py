@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.answers import read_number
 from eval.dialogue import Message
+from eval.grading.answers import read_number
 from eval.tasks import gsm8k
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from eval.answers import read_number
-from eval.constraints import CHECKERS
 from eval.dialogue import Message
+from eval.grading.answers import read_number
+from eval.grading.constraints import CHECKERS
 from eval.tasks import pocket
 
 OPERATORS = {

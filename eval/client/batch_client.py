@@ -1,0 +1,215 @@
+"""A client of the Batch API: many requests in, each one's `Reply` or `Fault` out, within a day and at half the price.
+
+A batch under way is written down, so that a run that was stopped collects it later instead of paying twice. Knows
+nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from eval.client.budget import Budget
+from eval.client.chat_reply import Fault, Reply, error_fault, fault_of, reply_of
+from eval.config import ConfigError
+from eval.model_judge.response_cache import ResponseCache
+
+if TYPE_CHECKING:
+    from openai.types import Batch
+
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+REQUESTS, BYTES = 50_000, 180_000_000
+"""What one batch may hold, a little under the API's own limits."""
+ROUNDS = 3
+"""How often a request is submitted whose result is missing or a passing fault."""
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+TOO_MANY_TOKENS = "token_limit_exceeded"
+
+Answer = tuple[str, Reply | Fault, float | None]
+
+
+class BatchClient:
+    """Submits one batch after another and waits for each. For one thread."""
+
+    def __init__(self, base_url: str, api_key: str, budget: Budget, *, poll_s: float, retry_s: float = 5.0) -> None:
+        self.budget = budget
+        self._base_url, self._api_key, self._poll_s, self._retry_s = base_url, api_key, poll_s, retry_s
+
+    def complete(self, bodies: Mapping[str, Mapping[str, Any]], journal: ResponseCache, name: str) -> Iterator[Answer]:
+        """What came of each request and its cost in US dollars, by id, in any order.
+
+        Batches that an earlier call left behind are collected first; what they hold is handed out too, asked or not.
+
+        Args:
+            bodies: request bodies by id.
+            journal: where the ids of batches under way are kept.
+            name: whose batches these are.
+
+        Raises:
+            ConfigError: the server refuses a batch, or a request fails in a way that all others will.
+        """
+        from openai import NotFoundError, OpenAI
+
+        waiting: dict[str, Fault | None] = dict.fromkeys(bodies)
+        with OpenAI(base_url=self._base_url, api_key=self._api_key, max_retries=0, timeout=300) as self._sdk:
+            for key in journal.keys(f"batch/{name}/"):
+                with suppress(NotFoundError):  # the server has forgotten it
+                    yield from self._answers(self._ended(key.rsplit("/", 1)[1]), waiting, {})
+                journal.remove(key)
+            for _ in range(ROUNDS):
+                yield from self._round(bodies, waiting, journal, name)
+        for custom_id, fault in waiting.items():
+            yield custom_id, fault or Fault("missing", f"not in the results of {ROUNDS} batches"), None
+
+    def _round(
+        self, bodies: Mapping[str, Any], waiting: dict[str, Fault | None], journal: ResponseCache, name: str
+    ) -> Iterator[Answer]:
+        parts = deque(_parts({custom_id: bodies[custom_id] for custom_id in waiting}))
+        while parts:
+            part = parts.popleft()
+            held = {custom_id: self.budget.bound(body, body["max_completion_tokens"]) for custom_id, body in part}
+            refused = [custom_id for custom_id, dollars in held.items() if not self.budget.hold(dollars)]
+            for custom_id in refused:
+                del held[custom_id], waiting[custom_id]
+                yield custom_id, Fault("budget", f"${self.budget.spent:.4f} of ${self.budget.limit} are spent"), None
+            part = [(custom_id, body) for custom_id, body in part if custom_id in held]
+            if not part:
+                continue
+            batch_id = self._submitted(part)
+            key = f"batch/{name}/{batch_id}"
+            journal.put(key, {})
+            batch = self._ended(batch_id)
+            if batch.status == "failed":
+                journal.remove(key)
+                for dollars in held.values():
+                    self.budget.settle(dollars, None, billable=False)
+                parts.extendleft(_halves(part, batch))
+                continue
+            yield from self._answers(batch, waiting, held)
+            journal.remove(key)
+
+    def _submitted(self, part: list[tuple[str, Any]]) -> str:
+        from openai import NotFoundError
+
+        lines = [_line(custom_id, body) for custom_id, body in part]
+        name_and_content = ("requests.jsonl", "".join(lines).encode())
+        create = self._sdk.batches.create
+        try:
+            file = self._call(partial(self._sdk.files.create, file=name_and_content, purpose="batch"))
+            batch = self._call(
+                partial(create, input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"), twice=False
+            )
+        except NotFoundError as error:
+            raise ConfigError(f"{self._base_url} has no Batch API; set judge.mode to online") from error
+        return str(batch.id)
+
+    def _ended(self, batch_id: str) -> Batch:
+        while True:
+            batch: Batch = self._call(partial(self._sdk.batches.retrieve, batch_id))
+            if batch.status in ENDED:
+                return batch
+            time.sleep(self._poll_s)
+
+    def _answers(self, batch: Batch, waiting: dict[str, Fault | None], held: dict[str, float]) -> Iterator[Answer]:
+        """Final answers, taken off `waiting`. Both files are read: with errors alone, there is no output file."""
+        answered: set[str] = set()
+        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+            for line in self._call(partial(self._sdk.files.content, file_id)).text.splitlines():
+                custom_id, outcome = _outcome(line)
+                if custom_id is None or custom_id in answered:
+                    continue
+                answered.add(custom_id)
+                dollars = self._booked(outcome, held.pop(custom_id, None))
+                if isinstance(outcome, Fault) and outcome.transient:
+                    waiting |= {custom_id: outcome} if custom_id in waiting else {}
+                else:
+                    waiting.pop(custom_id, None)
+                    yield custom_id, outcome, dollars
+        for dollars in held.values():
+            self.budget.settle(dollars, None, billable=False)
+
+    def _booked(self, outcome: Reply | Fault, held: float | None) -> float | None:
+        """Cost of a row; nothing is held for those of a batch that an earlier run has left behind."""
+        usage = outcome.usage if isinstance(outcome, Reply) else None
+        billable = isinstance(outcome, Reply) or outcome.billable
+        return self.budget.book(usage) if held is None else self.budget.settle(held, usage, billable=billable)
+
+    def _call(self, function: Callable[[], Any], *, twice: bool = True) -> Any:
+        """Call the API, again after a passing fault; with `twice` false, only if the fault left nothing behind."""
+        from openai import NotFoundError, OpenAIError
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+        def passes(error: BaseException) -> bool:
+            if not isinstance(error, OpenAIError) or isinstance(error, NotFoundError):
+                return False
+            fault = fault_of(error)
+            return fault.transient and (twice or not fault.billable)
+
+        retrying = Retrying(
+            retry=retry_if_exception(passes),
+            wait=wait_random_exponential(self._retry_s, 60),
+            stop=stop_after_attempt(8),
+            reraise=True,
+        )
+        try:
+            return retrying(function)
+        except NotFoundError:
+            raise
+        except OpenAIError as error:
+            raise ConfigError(f"the Batch API at {self._base_url} fails: {error}; try again later") from error
+
+
+def _line(custom_id: str, body: Mapping[str, Any]) -> str:
+    request = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
+    return json.dumps(request) + "\n"
+
+
+def _parts(bodies: Mapping[str, Any]) -> Iterator[list[tuple[str, Any]]]:
+    """The requests in lists that a batch can hold."""
+    part: list[tuple[str, Any]] = []
+    size = 0
+    for custom_id, body in bodies.items():
+        length = len(_line(custom_id, body))
+        if part and (len(part) == REQUESTS or size + length > BYTES):
+            yield part
+            part, size = [], 0
+        part.append((custom_id, body))
+        size += length
+    if part:
+        yield part
+
+
+def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, Any]]]:
+    """The requests of a batch that was refused for its size, in two lists.
+
+    Raises:
+        ConfigError: it was refused for another reason.
+    """
+    errors = (batch.errors.data if batch.errors else None) or []
+    if len(part) > 1 and any(error.code == TOO_MANY_TOKENS for error in errors):
+        return [part[len(part) // 2 :], part[: len(part) // 2]]
+    reasons = "; ".join(str(error.message) for error in errors) or "no reason given"
+    raise ConfigError(f"batch {batch.id} failed: {reasons}")
+
+
+def _outcome(line: str) -> tuple[str | None, Reply | Fault]:
+    """Id and outcome of a result row; the cause of an error stands in one of two places."""
+    try:
+        row = json.loads(line)
+        custom_id, response = row["custom_id"], row.get("response") or {}
+        if response.get("status_code") == 200:
+            return custom_id, reply_of(response["body"])
+        error = row.get("error") or (response.get("body") or {}).get("error") or {}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None, Fault("malformed_response", line[:200])
+    if "status_code" not in response:
+        return custom_id, Fault(str(error.get("code") or "batch_error"), str(error.get("message")), transient=True)
+    try:
+        return custom_id, error_fault(response["status_code"], error)
+    except ConfigError as problem:  # the rest of the batch has ended too, and is to be read
+        return custom_id, Fault("refused", str(problem))

@@ -1,0 +1,119 @@
+"""Tokens and dollars of a run, and the limit that no request may pass.
+
+A request is paid in two steps: its upper bound is set aside before it is sent, and what it did cost is booked after.
+Prices are in `prices.yaml`, with their date. Knows no server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eval.client.chat_reply import Usage
+from eval.config import ConfigError
+
+PRICES = Path(__file__).with_name("prices.yaml")
+WRAPPING = 64
+"""Tokens that a server may put around a request beyond its JSON text."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """Dollars per million tokens of one model."""
+
+    input: float
+    cached_input: float
+    output: float
+    up_to_input_tokens: int
+    date: str
+
+    def of(self, usage: Usage) -> float:
+        """Dollars of a request."""
+        fresh = usage.input - usage.cached
+        return (fresh * self.input + usage.cached * self.cached_input + usage.output * self.output) / 1e6
+
+
+def price_of(model: str, *, batch: bool = False, path: Path = PRICES) -> Price | None:
+    """The price of a model or of a dated version of it; None if the table does not know it."""
+    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entry = table["models"].get(re.sub(r"-\d{4}-\d{2}-\d{2}$", "", model))
+    if entry is None or None in entry.values():
+        return None
+    factor = table["batch_factor"] if batch else 1
+    rates = {name: rate * factor for name, rate in entry.items()}
+    return Price(**rates, up_to_input_tokens=table["up_to_input_tokens"], date=str(table["date"]))
+
+
+class Budget:
+    """The account of one run; `limit` and `spent` are in US dollars. For one thread."""
+
+    def __init__(self, price: Price | None = None, limit: float | None = None) -> None:
+        """Open the account.
+
+        Raises:
+            ConfigError: there is a limit and no price to hold it with.
+        """
+        if limit is not None and price is None:
+            raise ConfigError(
+                f"a budget of ${limit} can't be held: no price is known for this model; "
+                f"add it to {PRICES.name} or leave the budget out"
+            )
+        self.price, self.limit = price, limit
+        self.spent = 0.0
+        self.held = 0.0
+        """Set aside for requests under way."""
+        self.under_way = 0
+        self.tokens = Usage(0, 0)
+
+    def bound(self, body: Mapping[str, Any], output_tokens: int) -> float:
+        """The most that a request can cost: no token is shorter than a byte. Infinite where no price holds."""
+        if self.price is None:
+            return 0.0
+        tokens = len(json.dumps(body)) + WRAPPING
+        too_long = tokens > self.price.up_to_input_tokens
+        return float("inf") if too_long else self.price.of(Usage(tokens, output_tokens))
+
+    def hold(self, dollars: float) -> bool:
+        """Set an upper bound aside; False if the limit might be passed."""
+        if self.limit is not None and self.spent + self.held + dollars > self.limit:
+            return False
+        self.held += dollars
+        self.under_way += 1
+        return True
+
+    def settle(self, held: float, usage: Usage | None, *, billable: bool = True) -> float | None:
+        """Release what was set aside for a request and book what it did cost: all of it, if its usage is not known.
+
+        Args:
+            billable: False for a request that the server refused.
+        """
+        self.under_way -= 1
+        self.held = self.held - held if self.under_way else 0.0  # sums of floats leave a remainder
+        return self.book(usage, held if billable else 0.0)
+
+    def book(self, usage: Usage | None, otherwise: float = 0.0) -> float | None:
+        """Add the cost of a request to what is spent and return it; `otherwise` is its cost if `usage` is None."""
+        if usage is not None:
+            self.tokens += usage
+        if self.price is None:
+            return None
+        cost = otherwise if usage is None else self.price.of(usage)
+        self.spent += cost
+        return cost
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Tokens and dollars for a manifest; dollars are None where no price is known."""
+        return {
+            "input_tokens": self.tokens.input,
+            "cached_input_tokens": self.tokens.cached,
+            "output_tokens": self.tokens.output,
+            "dollars": None if self.price is None else round(self.spent, 6),
+            "prices_of": self.price.date if self.price else None,
+        }

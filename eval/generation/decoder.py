@@ -1,0 +1,143 @@
+"""A running batch of rows: prefill, one token for every row at a time, finished rows leave, other batches join.
+
+Prompts are padded on the left, so that all rows end at the same position. Knows no scheduling and no text.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eval.dialogue import Failure
+from eval.engine import Completion, Prompt, Sampling
+from eval.generation.kv_cache import can_join, join, keep, new_cache
+from eval.generation.token_sampling import choose
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import Cache, PreTrainedModel
+
+
+@dataclass(eq=False)
+class Row:
+    """One prompt on its way: what was generated so far, its own random stream, and its result once it has one."""
+
+    prompt: Prompt
+    generated: list[int] = field(default_factory=list)
+    result: Completion | Failure | None = None
+
+    def __post_init__(self) -> None:
+        self.noise = random.Random(self.prompt.seed)
+
+    @property
+    def length(self) -> int:
+        """Tokens of prompt and completion so far."""
+        return len(self.prompt.ids) + len(self.generated)
+
+    def take(self, token: int | None, sampling: Sampling, stop_ids: frozenset[int]) -> None:
+        """Append the next token, or None for logits that are not finite, and conclude where it ends the row."""
+        if token is None:
+            self.result = Failure("generate", "non_finite_logits", f"after {len(self.generated)} tokens")
+            return
+        self.generated.append(token)
+        if token in stop_ids:
+            self.result = Completion(tuple(self.generated), "stop")
+        elif len(self.generated) >= sampling.max_tokens:
+            self.result = Completion(tuple(self.generated), "length")
+
+
+@dataclass
+class Batch:
+    """Unfinished rows and the cache that holds all of their tokens but the last one."""
+
+    rows: list[Row]
+    cache: Cache
+    length: int
+    """Positions in the cache, padding included."""
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A model with how to pick a token and when to stop."""
+
+    model: PreTrainedModel
+    sampling: Sampling
+    stop_ids: frozenset[int]
+
+    def prefill(self, rows: Sequence[Row]) -> Batch:
+        """Read the rows' tokens and pick the next one of each; the batch holds the rows that go on."""
+        import torch
+
+        lengths = [row.length for row in rows]
+        longest = max(lengths)
+        ids = torch.zeros(len(rows), longest, dtype=torch.long)
+        for index, row in enumerate(rows):
+            ids[index, longest - row.length :] = torch.tensor([*row.prompt.ids, *row.generated])
+        cache = new_cache(self.model.config.get_text_config())
+        logits = forward(self.model, ids, lengths, longest, cache)
+        batch = Batch(list(rows), cache, longest)
+        self._pick(batch, logits)
+        return batch
+
+    def step(self, batch: Batch) -> None:
+        """Pick the next token of every row; finished rows leave the batch."""
+        import torch
+
+        ids = torch.tensor([row.generated[-1:] for row in batch.rows])
+        batch.length += 1
+        logits = forward(self.model, ids, [row.length for row in batch.rows], batch.length, batch.cache)
+        self._pick(batch, logits)
+
+    def _pick(self, batch: Batch, logits: Tensor) -> None:
+        sampled = self.sampling.temperature > 0
+        tokens = choose(logits, self.sampling, [row.noise.random() for row in batch.rows] if sampled else [])
+        for row, token in zip(batch.rows, tokens, strict=True):
+            row.take(token, self.sampling, self.stop_ids)
+        going_on = [index for index, row in enumerate(batch.rows) if row.result is None]
+        if len(going_on) < len(batch.rows):
+            _leave(batch, going_on)
+
+
+def merged(batches: Sequence[Batch]) -> Batch:
+    """One batch with the rows of all; their caches must be joinable."""
+    filled = [batch for batch in batches if batch.rows]
+    if len(filled) < 2:
+        return (filled or list(batches))[0]
+    rows = [row for batch in filled for row in batch.rows]
+    return Batch(rows, join([batch.cache for batch in filled]), max(batch.length for batch in filled))
+
+
+def forward(model: PreTrainedModel, ids: Tensor, lengths: Sequence[int], total: int, cache: Cache) -> Tensor:
+    """Logits (rows, vocabulary) after the last of `ids` (rows, new).
+
+    Row i has `lengths[i]` tokens with the new ones; `total` positions with its padding on the left.
+    """
+    import torch
+
+    ends = torch.tensor(lengths, device=model.device)[:, None]
+    places = torch.arange(total, device=model.device)[None] - (total - ends)
+    output = model(
+        input_ids=ids.to(model.device),
+        attention_mask=(places >= 0).long(),
+        position_ids=places[:, -ids.shape[1] :].clamp(min=0),
+        past_key_values=cache,
+        logits_to_keep=1,
+    )
+    return output.logits[:, -1]
+
+
+def _leave(batch: Batch, going_on: Sequence[int]) -> None:
+    """Keep the rows `going_on`; the last ones move into the free places, so that few rows are copied."""
+    count = len(going_on)
+    late = [index for index in going_on if index >= count]
+    staying = set(going_on)
+    order = [index if index in staying else late.pop() for index in range(count)]
+    batch.rows = [batch.rows[index] for index in order]
+    if not batch.rows:
+        return
+    # The cache lacks the last token of each row.
+    drop = batch.length - max(row.length - 1 for row in batch.rows) if can_join(batch.cache) else 0
+    keep(batch.cache, order, drop)
+    batch.length -= drop

@@ -1,0 +1,1 @@
+"""How answers are asked for, read and graded, one kind of answer a file; tasks choose."""

@@ -1,0 +1,1 @@
+"""How the embedded judge reads a user turn and decides: artifacts, cues, features, linear models, rules."""

@@ -1,0 +1,85 @@
+"""From an exchange to a label and a binary: what the guide defines outright is a rule, the rest is weighed.
+
+The binary has a model of its own. The two decisions meet once: a label whose definition fixes the binary, and a binary
+that rules a label out, count as evidence for each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE
+from eval.local_judge.turn_artifacts import THINK_TAG, loop_share, special_tokens
+from eval.local_judge.turn_cues import PROMPTED_REPLY
+from eval.local_judge.turn_features import features
+from eval.local_judge.turn_model import TurnModel
+from eval.local_judge.turn_text import Exchange, Reading
+
+ASKING_TAIL = 200
+"""Characters at the end of a response in which a question is one that the user is asked."""
+GENUINE_GIVEN_OPEN_LABEL = 0.02
+"""How often a turn is genuine under a label that leaves the binary open; the guide calls such cases rare."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A label, the binary, and what decided: the name of a rule, or "model"."""
+
+    label: str
+    genuine: bool
+    reason: str
+
+
+def decide(exchange: Exchange, model: TurnModel) -> Decision:
+    """Label a user turn and decide whether it is genuine. Deterministic, and total over all texts."""
+    return by_rule(exchange, model) or by_model(exchange, model)
+
+
+def by_rule(exchange: Exchange, model: TurnModel) -> Decision | None:
+    """What follows from the definitions of the labels alone; None when they leave it open."""
+    turn = exchange.turn
+    spoken = Reading(THINK_TAG.sub(" ", turn.raw))
+    if special_tokens(turn.raw, known=exchange.earlier.raw + exchange.response.raw):
+        return Decision("malformed_artifact", False, "special_token")
+    if not spoken.words:
+        short = len("".join(turn.raw.split())) <= 12 and spoken.raw == turn.raw
+        return Decision("degenerate_short" if short else "malformed_artifact", False, "no_words")
+    looping, start = loop_share(turn.words)
+    if looping * len(turn.words) >= 8 and looping >= 0.5:
+        before = Exchange(exchange.query, exchange.earlier, exchange.response, Reading(" ".join(turn.words[:start])))
+        reacted = start >= 4 and by_model(before, model).genuine
+        return Decision("malformed_artifact", reacted, "loop")
+    if PROMPTED_REPLY.fullmatch(turn.folded.strip(" .!,")) and "?" in exchange.response.raw[-ASKING_TAIL:]:
+        return Decision("genuine_followup", True, "answer")
+    return _copy(exchange)
+
+
+def _copy(exchange: Exchange) -> Decision | None:
+    """The whole turn is a passage of the query or of the response."""
+    turn, size = exchange.turn.squeezed, len(exchange.turn.words)
+    if size >= 4 and turn == exchange.query.squeezed:
+        return Decision("previous_turn_restate", False, "copy_of_query")
+    if size >= 6 and turn in exchange.response.squeezed and "?" not in exchange.turn.raw:
+        return Decision("assistant_turn_restate", False, "copy_of_response")
+    if size >= 6 and turn in exchange.query.squeezed:
+        return Decision("previous_turn_restate", False, "copy_of_query")
+    return None
+
+
+def by_model(exchange: Exchange, model: TurnModel) -> Decision:
+    """The likeliest binary, then the likeliest label given it."""
+    probabilities, genuine = model.predict(features(exchange))
+    fits = {label: probability * _given(label) for label, probability in probabilities.items()}
+    yes = genuine * sum(fits.values())
+    no = (1 - genuine) * (1 - sum(fits.values()))
+    if yes > no:
+        return Decision(max(fits, key=lambda label: fits[label]), True, "model")
+    rest = {label: probability * (1 - _given(label)) for label, probability in probabilities.items()}
+    return Decision(max(rest, key=lambda label: rest[label]), False, "model")
+
+
+def _given(label: str) -> float:
+    """The probability of *genuine* under a label."""
+    if label in ALWAYS_GENUINE:
+        return 1.0
+    return 0.0 if label in NEVER_GENUINE else GENUINE_GIVEN_OPEN_LABEL

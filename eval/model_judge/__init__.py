@@ -1,0 +1,1 @@
+"""How a language model is asked to judge: prompt, verdict, cache, one by one or in batches."""

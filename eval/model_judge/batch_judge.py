@@ -1,0 +1,42 @@
+"""Judging by a model through batches: questions are collected first, results come when a batch has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+
+from eval.client.batch_client import BatchClient
+from eval.dialogue import Dialogue, Failure, Judgement
+from eval.judge import unjudgeable
+from eval.model_judge.judge_prompt import JudgePrompt
+from eval.model_judge.judgement_store import JudgementStore, free
+
+
+class BatchJudge:
+    """Asks each different question once, and goes on with the batches of a run that was stopped."""
+
+    def __init__(self, prompt: JudgePrompt, client: BatchClient, store: JudgementStore) -> None:
+        self._prompt, self._client, self._store = prompt, client, store
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
+        """Each dialogue with its result. Holds in memory the dialogues that need a batch."""
+        asked: dict[str, list[Dialogue]] = {}
+        bodies = {}
+        for dialogue in dialogues:
+            problem = unjudgeable(dialogue.messages)
+            if problem:
+                yield dialogue, problem
+                continue
+            question = self._prompt.question(dialogue.messages)
+            known = self._store.recall(question.key)
+            if known:
+                yield dialogue, known
+            else:
+                asked.setdefault(question.key, []).append(dialogue)
+                bodies[question.key] = question.body
+        if not bodies:
+            return
+        for key, outcome, dollars in self._client.complete(bodies, self._store.cache, self._prompt.judge_id):
+            result = self._store.keep(key, outcome, dollars)
+            for dialogue in asked.pop(key, []):
+                yield dialogue, result
+                result = free(result) if isinstance(result, Judgement) else result

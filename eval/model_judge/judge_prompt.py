@@ -1,0 +1,79 @@
+"""What a language model is told when it judges: instructions from a YAML, and the conversation as quoted data.
+
+The instructions depend on the YAML and on `eval/labels.py` alone. Nothing that a conversation holds can reach them, end
+the quotation, or become a control token of the server's chat template.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+
+from eval.dialogue import Message, content_hash
+from eval.labels import LABELS
+from eval.model_judge.verdict import RESPONSE_FORMAT
+
+CONTROL = re.compile(r"<(?=[^\s\d=])|\[(?=/?[A-Za-z_]{2,}\])|/(?=(?:no_?)?think)")
+"""How control tokens begin in any chat family: `<|`, `<s>`, `</think>`, `[INST]`, `[gMASK]`, `/nothink`."""
+SAMPLE = (Message("user", "a<|b"), Message("assistant", "\u00e9"), Message("user", "c"))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to a judge."""
+
+    key: str
+    """Equal for equal questions to the same judge."""
+    body: dict[str, Any]
+    """The JSON body of the chat completion request."""
+
+
+class JudgePrompt:
+    """Turns conversations into questions to one model; `sha` changes with the instructions and with the layout."""
+
+    def __init__(self, path: Path, request: Mapping[str, Any]) -> None:
+        """Read the instructions.
+
+        Args:
+            request: the other fields of each request: the model, and what it is asked to do differently.
+        """
+        template = Template(yaml.safe_load(path.read_text(encoding="utf-8"))["instructions"])
+        self.instructions = template.substitute(labels="\n".join(f"- {name}: {LABELS[name]}" for name in LABELS))
+        self.sha = content_hash([self.instructions, RESPONSE_FORMAT, quoted(SAMPLE)])
+        self.request = dict(request)
+        effort = [self.request["reasoning_effort"]] if "reasoning_effort" in self.request else []
+        self.judge_id = "-".join(["openai", self.request["model"], *effort, self.sha[:8]])
+
+    def question(self, messages: Sequence[Message]) -> Question:
+        """The question about the last of `messages`."""
+        conversation = quoted(messages)
+        body = {
+            **self.request,
+            "messages": [
+                {"role": "system", "content": self.instructions},
+                {"role": "user", "content": conversation},
+            ],
+            "response_format": RESPONSE_FORMAT,
+        }
+        return Question(content_hash([self.judge_id, self.sha, conversation]), body)
+
+
+def quoted(messages: Sequence[Message]) -> str:
+    """A conversation as one JSON object; parsing it gives back every text.
+
+    What could be read as a control token is written with JSON's own escapes, and so is what UTF-8 cannot hold.
+    """
+    conversation = {
+        "context": [{"role": message.role, "text": message.text} for message in messages[:-1]],
+        "user_turn": messages[-1].text,
+    }
+    text = json.dumps(conversation, ensure_ascii=False)
+    text = CONTROL.sub(lambda start: f"\\u{ord(start[0]):04x}", text)
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,85 @@
+"""Judging by a model while the dialogues come: many requests at once, each result as it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from eval.client.async_stream import stream
+from eval.client.chat_client import ChatClient
+from eval.client.chat_reply import Fault, Reply
+from eval.dialogue import Dialogue, Failure, Judgement
+from eval.judge import unjudgeable
+from eval.model_judge.judge_prompt import JudgePrompt, Question
+from eval.model_judge.judgement_store import JudgementStore, free
+
+LARGER = 4
+"""A reply that was cut off is asked for once more with this many times the tokens: reasoning may have used them up."""
+AHEAD = 2
+"""Dialogues in hand for each request under way, so that a free slot never waits for the consumer."""
+
+Result = Judgement | Failure
+
+
+class OnlineJudge:
+    """Asks each different question once, even when its copies are under way together."""
+
+    def __init__(
+        self, prompt: JudgePrompt, client: ChatClient, store: JudgementStore, *, call_s: float | None = None
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
+        """
+        self._prompt, self._client, self._store, self._call_s = prompt, client, store, call_s
+        self._asking: dict[str, asyncio.Task[Result]] = {}
+
+    def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Result], None, None]:
+        """Each dialogue with its result, as each is decided. One call at a time."""
+        return stream(dialogues, self._worker(), AHEAD * self._client.limit.maximum)
+
+    @asynccontextmanager
+    async def _worker(
+        self,
+    ) -> AsyncIterator[Callable[[Dialogue], Coroutine[Any, Any, tuple[Dialogue, Result]]]]:
+        self._asking.clear()
+        due = None if self._call_s is None else asyncio.get_running_loop().time() + self._call_s
+        async with self._client:
+            yield lambda dialogue: self._decide(dialogue, due)
+
+    async def _decide(self, dialogue: Dialogue, due: float | None) -> tuple[Dialogue, Result]:
+        problem = unjudgeable(dialogue.messages)
+        if problem:
+            return dialogue, problem
+        question = self._prompt.question(dialogue.messages)
+        known = self._store.recall(question.key)
+        if known:
+            return dialogue, known
+        under_way = self._asking.get(question.key)
+        if under_way:
+            result = await under_way
+            return dialogue, free(result) if isinstance(result, Judgement) else result
+        task = self._asking[question.key] = asyncio.create_task(self._ask(question, due))
+        try:
+            return dialogue, await task
+        finally:
+            del self._asking[question.key]
+
+    async def _ask(self, question: Question, due: float | None) -> Result:
+        try:
+            async with asyncio.timeout_at(due):
+                outcome, dollars = await self._complete(question)
+        except TimeoutError:
+            outcome, dollars = Fault("deadline", f"the call of judge took more than {self._call_s} s"), None
+        return self._store.keep(question.key, outcome, dollars)
+
+    async def _complete(self, question: Question) -> tuple[Reply | Fault, float | None]:
+        outcome, dollars = await self._client.complete(question.body)
+        if isinstance(outcome, Reply) and outcome.finish == "length":
+            tokens = LARGER * question.body["max_completion_tokens"]
+            outcome, more = await self._client.complete({**question.body, "max_completion_tokens": tokens})
+            dollars = None if dollars is None or more is None else dollars + more
+        return outcome, dollars

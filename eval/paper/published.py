@@ -1,0 +1,70 @@
+"""The published numbers, to stand beside ours; they are data, in `eval/paper/published.yaml`.
+
+A value is looked up by its table as well: the paper measured some cells twice, and its tables differ (for gpt-oss-20b
+on GPQA Diamond, Table 1 has 1.0 and Table 5 has 20.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_suffix(".yaml")
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One table: what each column is about, and a number per column in each row."""
+
+    columns: tuple[Mapping[str, Any], ...]
+    rows: Mapping[str, tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        for name, values in self.rows.items():
+            if len(values) != len(self.columns):
+                raise ValueError(f"{FILE.name}: {len(values)} values in row {name}, {len(self.columns)} columns")
+        if any(self.columns.count(column) > 1 for column in self.columns):
+            raise ValueError(f"{FILE.name}: two columns are about the same thing")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """All that is known of the paper's results."""
+
+    source: str
+    families: Mapping[str, str]
+    """Our chat format to the paper's name of the family."""
+    models: tuple[str, ...]
+    """In the paper's order."""
+    rows: Mapping[str, int]
+    """Task to its number of rows."""
+    temperatures: tuple[float, ...]
+    tables: Mapping[str, PublishedTable]
+
+    def value(self, table: str, row: str, **column: Any) -> float | None:
+        """The number that `table` ("table3") prints in `row` under the column with exactly these properties.
+
+        None where the paper has no such row or column, or it is not at hand.
+        """
+        published = self.tables[table]
+        values = published.rows.get(row)
+        if values is None or column not in published.columns:
+            return None
+        return values[published.columns.index(column)]
+
+
+@cache
+def read_paper() -> Paper:
+    """The content of `eval/paper/published.yaml`."""
+    import yaml
+
+    content = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    tables = {
+        name: PublishedTable(tuple(table["columns"]), {row: tuple(values) for row, values in table["rows"].items()})
+        for name, table in content.pop("tables").items()
+    }
+    content |= {"models": tuple(content["models"]), "temperatures": tuple(content["temperatures"])}
+    return Paper(tables=tables, **content)
