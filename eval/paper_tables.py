@@ -9,21 +9,14 @@ protocol stand in rows of their own; what a table cannot use it says in its note
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from eval import plugin, table
 from eval.config import ConfigError
-from eval.paper import drawing as figure
-from eval.run_dir import write_atomically
-from eval.runs import Run, read_runs
+from eval.paper.writing import TABLES, write_figures, write_tables
+from eval.runs import read_runs
 
 ABOUT = "Write the paper's tables and figures from finished run folders."
-TABLES = (1, 3, 4, 5, 6)
-WRITERS = {"md": table.to_markdown, "csv": table.to_csv, "tex": table.to_latex, "json": table.to_json}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,46 +32,6 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     print("\n".join(f"wrote {path}" for path in written))
     return 0 if written else 1
-
-
-def write_tables(runs: Sequence[Run], out: Path, numbers: Sequence[int]) -> list[Path]:
-    """Print the tables and write them; returns the files. A table without a row is said to lack what it needs."""
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for number in numbers:
-        module = plugin.load("eval.tables", f"table{number}")
-        tables = module.build(runs)
-        if not tables:
-            print(f"Table {number}: left out, it needs {module.NEEDS}\n")
-            continue
-        print(table.to_terminal(_each_note_once(tables), shutil.get_terminal_size().columns))
-        for ending, render in WRITERS.items():
-            written.append(out / f"table{number}.{ending}")
-            write_atomically(written[-1], render(tables))
-    return written
-
-
-def _each_note_once(tables: Sequence[table.Table]) -> list[table.Table]:
-    """The tables for a terminal, where a note that several share stands under the last of them."""
-    later = [{note for other in tables[place + 1 :] for note in other.notes} for place in range(len(tables))]
-    return [
-        replace(one, notes=tuple(note for note in one.notes if note not in repeated))
-        for one, repeated in zip(tables, later, strict=True)
-    ]
-
-
-def write_figures(runs: Sequence[Run], out: Path) -> list[Path]:
-    """Draw and write every figure of `eval/figures/`; returns the files."""
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name in plugin.names("eval.figures"):
-        module = plugin.load("eval.figures", name)
-        drawings = module.build(runs)
-        if not drawings:
-            print(f"figure {name}: left out, it needs {module.NEEDS}\n")
-        for title, drawing in drawings.items():
-            written += figure.write(drawing, out / f"figure_{title}")
-    return written
 
 
 def _parser() -> argparse.ArgumentParser:

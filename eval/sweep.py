@@ -13,11 +13,15 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from eval import table
 from eval.config import ConfigError, load
-from eval.probe import probe
+from eval.paper.writing import TABLES, write_figures, write_tables
 from eval.probe_parts import load_tasks, open_speaker
+from eval.probing import probe
+from eval.report_page.page import write_page
+from eval.runs import read_runs
 from eval.speaker import Speaker
 from eval.summary import TaskSummary
 from eval.sweep_board import Board
@@ -36,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
         show(estimate(cells, speakers))
         if not config.dry_run:
             sweep(cells, speakers)
-            print(f"run folders: {config.run_dir}/*/*")
+            publish(cells, config.run_dir)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -66,6 +70,15 @@ def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list
             results[cell.name], _ = probe(cell.config, board.running(cell.name), speaker)
             board.done(cell.name, results[cell.name])
     return results
+
+
+def publish(cells: Sequence[Cell], folder: Path) -> None:
+    """Print the paper's tables over all cells; write them with the figures and the report into the sweep's folder."""
+    runs = read_runs([cell.config.run_dir for cell in cells])
+    write_tables(runs, folder / "paper", TABLES)
+    write_figures(runs, folder / "paper")
+    write_page(runs, folder / "report.html", False)
+    print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
 
 def speaker_of(cell: Cell, speakers: dict[str, Speaker]) -> Speaker:

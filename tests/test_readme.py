@@ -9,18 +9,22 @@ MAPPED = ("eval", "data_gen", "train", "configs", "benchmarks", "slurm", "docs")
 """Folders whose files the map must name, tests and package markers aside."""
 
 
+FILE = re.compile(r"[\w.-]+\.(?:py|yaml|jsonl?|md|html|css|js)")
+
+
 def mapped_files(readme: str) -> set[str]:
-    """Paths of the tree in the README: two spaces a level, the first word of a line is a name."""
+    """Paths of the tree in the README: two spaces a level, a folder's name ends in a slash, its files may follow it."""
     block = re.search(r"## The tree\n+```\n(.*?)```", readme, re.DOTALL)
     assert block, "the README has no tree"
-    files, folders = set(), []
-    for line in block[1].splitlines():
-        depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
-        folders = folders[:depth]
-        if name.endswith("/"):
-            folders.append(name)
-        else:
-            files.add("".join([*folders, name]))
+    files: set[str] = set()
+    folders: list[str] = []
+    for line in block[1].splitlines()[1:]:
+        depth, words = (len(line) - len(line.lstrip())) // 2, line.split()
+        if words[0].endswith("/"):
+            folders = [*folders[:depth], words[0]]
+        elif depth <= len(folders):
+            folders = folders[:depth]
+        files |= {"".join([*folders, word]) for word in words if FILE.fullmatch(word)}
     return files
 
 
@@ -44,7 +48,7 @@ def test_the_readme_is_short_and_its_commands_exist(repository: Path) -> None:
     readme = (repository / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 150
     targets = set(re.findall(r"^([\w-]+):", (repository / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z][\w-]*)`?", readme))
+    named = set(re.findall(r"`make ([a-z][\w-]*)`", readme))
     assert named and named <= targets
     for module in set(re.findall(r"python -m ([\w.]+)", readme)):
         assert (repository / module.replace(".", "/")).with_suffix(".py").is_file(), module

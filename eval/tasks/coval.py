@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from eval.dialogue import Dialogue, Failure, Message, content_hash
-from eval.ranking import best_ranked
+from eval.grading.ranking import best_ranked
 from eval.real_user import real_user_turn
 from eval.sources import Source, choose, read_messages, read_rows
 

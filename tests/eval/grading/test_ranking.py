@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.ranking import best_ranked
+from eval.grading.ranking import best_ranked
 
 
 @pytest.mark.parametrize(

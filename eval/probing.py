@@ -1,0 +1,102 @@
+"""Complete the run folder of one probe: whatever it lacks is spoken, graded and judged, then the tables are written.
+
+`turns.jsonl` (generated turns) and `rows.jsonl` (finished rows) grow row by row; `summary.json` comes last.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from eval import progress, table
+from eval.config import ConfigError
+from eval.dialogue import Dialogue
+from eval.probe_config import ProbeConfig
+from eval.probe_parts import Parts, open_parts
+from eval.rows import RowStore
+from eval.run_dir import RunDir, write_atomically
+from eval.speaker import Speaker
+from eval.stages import Changed, Turns, decide
+from eval.summary import TaskSummary, summarise
+from eval.tables import table2
+
+logger = logging.getLogger(__name__)
+
+
+def probe(
+    config: ProbeConfig, display: progress.Progress = progress.shown, speaker: Speaker | None = None
+) -> tuple[list[TaskSummary], list[table.Table]]:
+    """Complete the run folder of `config`; returns what its rows add up to, and the tables of that.
+
+    Args:
+        display: shows how far each stage is.
+        speaker: an opened model to use for that of `config`.
+
+    Raises:
+        ConfigError: a setting cannot work, or the folder holds rows of another protocol.
+    """
+    parts = open_parts(config, speaker)
+    with RunDir(config.run_dir, config, parts.protocol) as run, open_rows(run.path / "rows.jsonl") as rows:
+        missing = [dialogue for dialogue in parts.dialogues if rows.missing(parts.key(dialogue))]
+        try:
+            with open_rows(run.path / "turns.jsonl") as turns:
+                spoken = speak(parts, missing, turns, run, display)
+                judge(parts, spoken, len(missing), rows, run, display)
+        finally:
+            run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": parts.judge.measured}
+        if more := len(rows) - len(parts.dialogues):
+            logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
+        summaries = summarise(rows)
+        return summaries, complete(run, parts, summaries)
+
+
+def speak(
+    parts: Parts, dialogues: list[Dialogue], turns: RowStore, run: RunDir, display: progress.Progress
+) -> Iterable[Dialogue]:
+    """The dialogues with their user turn, on the answer of the data, another run or the model, perturbed if asked."""
+    config = parts.config
+    answered: Turns | Changed
+    if parts.stored is None:
+        answered = Turns(dialogues, "assistant", parts.speaker, config.answers, turns)
+        with run.timed("assistant_turns"):
+            answered.generate(display)
+    else:
+        answered = Changed(dialogues, parts.stored)
+    graded = Changed(answered, parts.grade)
+    heard = Changed(graded, parts.perturbation) if parts.perturbation else graded
+    spoken = Turns(heard, "user", parts.speaker, config.sampling, turns)
+    with run.timed("user_turns"):
+        spoken.generate(display)
+    return spoken
+
+
+def judge(
+    parts: Parts, spoken: Iterable[Dialogue], missing: int, rows: RowStore, run: RunDir, display: progress.Progress
+) -> None:
+    """Append every spoken dialogue to `rows`, judged or with its failure."""
+    total = len(parts.dialogues)
+    with run.timed("judging"), display("judging", total, total - missing) as advance:
+        for row in decide(spoken, parts.judge):
+            rows.append(parts.key(row), row)
+            advance()
+
+
+def complete(run: RunDir, parts: Parts, summaries: list[TaskSummary]) -> list[table.Table]:
+    """Write the tables as markdown, CSV and JSON, and last the summary."""
+    config, speaker = parts.config, parts.speaker
+    protocol = table2.Protocol(speaker.model_id, parts.judge.id, config.history, config.sampling.temperature)
+    tables = table2.build("Base", summaries, protocol)
+    for ending, text in (("md", table.to_markdown), ("csv", table.to_csv), ("json", table.to_json)):
+        write_atomically(run.path / f"table2.{ending}", text(tables))
+    run.finish({"protocol": asdict(protocol), "tasks": [asdict(summary) for summary in summaries]})
+    return tables
+
+
+def open_rows(path: Path) -> RowStore:
+    """The row store at `path`; a damaged one is a setting that cannot work."""
+    try:
+        return RowStore(path)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
