@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from eval.dialogue import Dialogue
 from eval.paper.comparison import Comparison, compare, outcomes_of
 from eval.paper.headings import place
 from eval.paper.lineup import UNPERTURBED, Group, Lineup, line_up
@@ -35,7 +36,8 @@ NOTES = (
     "Rates: 95 % Wilson score intervals over all judged rows of a run; n=judged/all where rows are unjudged. In "
     "parentheses: the paper's value, — where it has none or it is not at hand.",
     "difference: perturbed minus base in points, on the rows judged in both (n), 95 % interval of Bonett and Price. "
-    "p: two-sided exact McNemar test on the same rows, adjusted over this table by Holm.",
+    "p: two-sided exact McNemar test on the same rows, adjusted over this table by Holm. "
+    "Turns of real users (controls) are never perturbed and are left out.",
     "user turns changed: text differs from the unperturbed run's, of the rows with a user turn in both (n).",
 )
 
@@ -78,15 +80,20 @@ def _lines(group: Group) -> Iterator[_Line]:
     base = group.runs.get(UNPERTURBED)
     if base is None:
         return
-    before = outcomes_of(base.rows())
+    before = outcomes_of(_perturbable(base))
     for variant, run in sorted(group.runs.items()):
         if run is base:
             continue
-        found = compare(before, outcomes_of(run.rows()))
+        found = compare(before, outcomes_of(_perturbable(run)))
         for one in sorted(found, key=lambda one: (one.setting == "held-out", place(one.task))):
             was, now = (summary_of(either.summaries, one.task, one.setting) for either in (base, run))
             if was is not None and now is not None:
                 yield _Line(f"{group.name}, {subject(one.task, one.setting)}, {variant}", run, was, now, one)
+
+
+def _perturbable(run: Run) -> Iterator[Dialogue]:
+    """Its rows without the controls: no perturbation reaches the turn of a real user, so there is nothing to test."""
+    return (row for row in run.rows() if not row.real_user)
 
 
 def _kind(run: Run) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,16 @@ def test_table_1_shows_the_paper_s_values_of_its_own_table(make_run: MakeRun, ro
         name = f"GLM-4.7, GPQA Diamond, truncate fraction {fraction}"
         assert cell(table, name, "genuine %, base (paper)").endswith("(2.0)")
         assert cell(table, name, "genuine %, perturbed (paper)").endswith("(39.4)")
+
+
+def test_table_1_does_not_test_the_turns_of_real_users(qwen: Path, make_run: MakeRun, rows_of: RowsOf) -> None:
+    real = [replace(row, meta={"source": "real_user"}) for row in rows_of("coval_real_user", 50, 40, held_out=True)]
+    perturbed = {"name": "append_question"}
+    base = make_run("controlled", [*rows_of("gsm8k", 200, 0), *real], **QWEN)
+    asked = make_run("asked", [*rows_of("gsm8k", 200, 6), *real], perturbation=perturbed, **QWEN)
+    (table,) = build(1, base, asked)
+    assert [cells[0].text for cells in table.rows] == ["Qwen3.5-2B, GSM8K, append_question"]
+    assert cell(table, "Qwen3.5-2B, GSM8K, append_question", "p (Holm)") == "0.031", "one test: p = 2 / 2**6"
 
 
 def test_table_1_names_perturbed_runs_without_their_base(qwen: Path, make_run: MakeRun, rows_of: RowsOf) -> None:
