@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -49,7 +50,19 @@ def test_what_is_kept_is_how_the_answer_began(answer: str, fraction: float) -> N
     before = dialogue(answer)
     after = truncate(TOKENIZER, fraction=fraction)(before)
     assert answer.startswith(after.messages[-1].text)
-    assert len(after.messages[-1].text) < len(answer) or not answer
+    if after.failure is None:
+        assert 0 < len(after.messages[-1].text) < len(answer)
+    else:
+        assert after == replace(before, failure=after.failure)
+
+
+@pytest.mark.parametrize("answer", ["", "a", "€"])
+def test_an_answer_of_which_a_cut_leaves_nothing_is_a_counted_failure(answer: str) -> None:
+    fraction = 0.9  # of the three bytes of the last one, one is kept, which is no character
+    failed = truncate(TOKENIZER, fraction=fraction)(dialogue(answer))
+    assert failed.failure is not None
+    assert (failed.failure.stage, failed.failure.kind) == ("generate", "too_short_to_truncate")
+    assert (failed.state, failed.messages[-1].text) == ("gen_error", answer)
 
 
 @pytest.mark.parametrize("wording", QUESTIONS)
