@@ -31,7 +31,7 @@ from eval import manifest, plugin, probe
 from eval.dialogue import Dialogue, Message
 from eval.engine import Completion, Prompt, Sampling
 from eval.engines.transformers import Engine
-from eval.sources import read_rows
+from eval.sources import read_source
 from eval.tasks import gsm8k, healthbench, pocket
 
 FIXED = 16
@@ -113,7 +113,7 @@ def conversations(data_dir: Path | None, count: int) -> list[Dialogue]:
     columns = {"question": str, "answer": str}
     solved = [
         Dialogue("gsm8k", (Message("user", row["question"]), Message("assistant", row["answer"])))
-        for _, row in read_rows(gsm8k.SOURCE, columns, split="test", data_dir=data_dir)
+        for _, row in read_source(gsm8k.SOURCE, columns, split="test", data_dir=data_dir)
     ]
     held_out = [dialogue for dialogue in healthbench.load(data_dir=data_dir) if dialogue.failure is None]
     return [*random.Random(0).sample(solved, count - count // 2), *random.Random(0).sample(held_out, count // 2)]

@@ -1,29 +1,21 @@
-"""Where the rows of a data set come from: a local file, else the Hub at a pinned revision. It knows no task.
-
-JSON lines are read here and not by the `datasets` loader, which rewrites values ("007" becomes 7, huggingface/datasets
-#7664). Every row comes with its place ("FILE line N"), so that a task can name it in an error.
-"""
+"""Where the rows of a data set come from: a local file, else the Hub at a pinned revision. It knows no task."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import logging
 import os
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
 from typing import Any, TypeVar
 
 from eval.dialogue import ROLES, Message
+from eval.row_files import Columns, brief, read_file
 
 log = logging.getLogger(__name__)
 
-Columns = Mapping[str, type | UnionType]
-"""Column name to the Python type of its JSON value, such as `{"prompt": list, "note": str | None}`."""
 Item = TypeVar("Item")
 
 
@@ -47,7 +39,7 @@ class Source:
     """Whether the Hub gives it only to those who accepted its terms; its text is then shown nowhere in plain form."""
 
 
-def read_rows(
+def read_source(
     source: Source, columns: Columns, *, split: str = "", data_dir: Path | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (place, row) for every row of a split, with exactly the named columns, in file order.
@@ -57,7 +49,23 @@ def read_rows(
         ValueError: a malformed row, or a file without rows.
     """
     for path in local_files(source, split, data_dir) or [_hub_file(source, split, data_dir)]:
-        yield from READERS[path.suffix](path, columns)
+        yield from read_file(path, columns)
+
+
+def read_unique(
+    source: Source, columns: Columns, key: str, *, split: str = "", data_dir: Path | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """As `read_source`, of a data set in which no two rows have the same value in column `key`.
+
+    Raises:
+        ValueError: two rows have; the message has both places and, as the set may be gated, not the value.
+    """
+    places: dict[Any, str] = {}
+    for place, row in read_source(source, columns, split=split, data_dir=data_dir):
+        first = places.setdefault(row[key], place)
+        if first != place:
+            raise ValueError(f"{place}: its {key} is already at {first}; remove one of the two")
+        yield place, row
 
 
 def local_files(source: Source, split: str, data_dir: Path | None) -> list[Path]:
@@ -79,32 +87,6 @@ def data_folder(data_dir: Path | None) -> Path | None:
     return Path(folder).expanduser() if folder else None
 
 
-def read_jsonl(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (place, row) for every line of a JSONL file, one line in memory at a time; values stay as written.
-
-    Lines end at a newline byte only, blank ones are passed over. An integer in a `str` column becomes its digits.
-
-    Raises:
-        ValueError: a line is not a JSON object in UTF-8, lacks a column or has a wrong type; or there are no rows.
-    """
-    place = ""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            place = f"{path} line {number}"
-            try:
-                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"), parse_constant=_refuse_constant)
-                json.dumps(row, ensure_ascii=False).encode()  # a lone surrogate ("\ud800") can be parsed, never written
-            except (ValueError, RecursionError) as error:
-                raise ValueError(
-                    f"{place}: not JSON in UTF-8 ({error}); mend the line or fetch the file anew"
-                ) from None
-            yield place, _select(place, row, columns)
-    if not place:
-        raise ValueError(f"{path}: no rows; fetch the file anew")
-
-
 def read_messages(place: str, value: Any) -> tuple[Message, ...]:
     """The messages of a chat in the usual JSON form, `[{"role": ..., "content": ...}, ...]`; text is kept verbatim.
 
@@ -112,8 +94,20 @@ def read_messages(place: str, value: Any) -> tuple[Message, ...]:
         ValueError: not such a list, an empty list, or a role other than system, user and assistant.
     """
     if not isinstance(value, list) or not value:
-        raise ValueError(f"{place}: messages must be a list with at least one message, not {_brief(value)}")
+        raise ValueError(f"{place}: messages must be a list with at least one message, not {brief(value)}")
     return tuple(_read_message(f"{place}, message {index}", item) for index, item in enumerate(value))
+
+
+def read_prompt(place: str, value: Any) -> tuple[Message, ...]:
+    """As `read_messages`, of a chat that a user spoke last in.
+
+    Raises:
+        ValueError: as `read_messages`, or another role spoke last.
+    """
+    messages = read_messages(place, value)
+    if messages[-1].role != "user":
+        raise ValueError(f"{place}: the prompt ends in a {messages[-1].role} message, not in a user message")
+    return messages
 
 
 def choose(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
@@ -173,71 +167,11 @@ def _looked_for(source: Source, split: str, data_dir: Path | None) -> str:
     return " or ".join(f"{folder}/{pattern.format(split=split)}" for pattern in source.local)
 
 
-def _read_parquet(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
-    import pyarrow.parquet
-
-    number = 0
-    with pyarrow.parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches():
-            for row in batch.to_pylist():
-                number += 1
-                place = f"{path} row {number}"
-                yield place, _select(place, row, columns)
-    if not number:
-        raise ValueError(f"{path}: no rows; fetch the file anew")
-
-
-def _read_csv(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by column name; a cell may hold commas, quotes and newlines. Errors quote no cell, the set may be gated."""
-    place = ""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        try:
-            for number, row in enumerate(reader, start=1):
-                place = f"{path} row {number}"
-                if None in row or None in row.values():
-                    raise ValueError(f"{place}: not {len(reader.fieldnames or ())} cells; fetch the file anew")
-                yield place, _select(place, row, columns)
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} after line {reader.line_num}: not CSV in UTF-8 ({error})") from None
-    if not place:
-        raise ValueError(f"{path}: no rows; fetch the file anew")
-
-
-READERS = {".jsonl": read_jsonl, ".parquet": _read_parquet, ".csv": _read_csv}
-
-
-def _select(place: str, row: Any, columns: Columns) -> dict[str, Any]:
-    if not isinstance(row, dict):
-        raise ValueError(f"{place}: not a JSON object but {_brief(row)}; write one object a line")
-    if missing := [name for name in columns if name not in row]:
-        raise ValueError(f"{place}: no column {missing[0]!r}, found {sorted(row)}; use the official file")
-    return {name: _typed(f"{place}, column {name!r}", row[name], kind) for name, kind in columns.items()}
-
-
-def _typed(place: str, value: Any, kind: type | UnionType) -> Any:
-    if kind is str and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, kind):
-        expected = getattr(kind, "__name__", str(kind))
-        raise ValueError(f"{place}: {_brief(value)} is not of type {expected}; use the official file")
-    return value
-
-
 def _read_message(place: str, item: Any) -> Message:
     if not isinstance(item, dict) or "role" not in item or "content" not in item:
-        raise ValueError(f"{place}: {_brief(item)} is not an object with role and content")
+        raise ValueError(f"{place}: {brief(item)} is not an object with role and content")
     if item["role"] not in ROLES:
-        raise ValueError(f"{place}: role {_brief(item['role'])} is not one of {', '.join(ROLES)}; rename or drop it")
+        raise ValueError(f"{place}: role {brief(item['role'])} is not one of {', '.join(ROLES)}; rename or drop it")
     if not isinstance(item["content"], str):
-        raise ValueError(f"{place}: content {_brief(item['content'])} is not a string")
+        raise ValueError(f"{place}: content {brief(item['content'])} is not a string")
     return Message(item["role"], item["content"])
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from eval.dialogue import Dialogue, Message
 from eval.grading.corrected_checkers import correct_faults
 from eval.grading.nltk_data import find_nltk_data
-from eval.sources import Source, choose, read_rows
+from eval.sources import Source, choose, read_unique
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +48,8 @@ def load_prompts(task: str, source: Source, limit: int | None, seed: int, data_d
         ValueError: a malformed row, a repeated key, an unknown instruction, an argument that is missing or refused.
     """
     find_nltk_data(data_dir)
-    places: dict[str, str] = {}
     dialogues = []
-    for place, row in read_rows(source, COLUMNS, data_dir=data_dir):
-        first = places.setdefault(row["key"], place)
-        if first != place:
-            raise ValueError(f"{place}: key {row['key']} is already at {first}; remove one of the two")
+    for place, row in read_unique(source, COLUMNS, "key", data_dir=data_dir):
         meta = {"key": row["key"], "instructions": _instructions(place, task, row)}
         dialogues.append(Dialogue(task, (Message("user", row["prompt"]),), meta=meta))
     return choose(dialogues, limit, seed)

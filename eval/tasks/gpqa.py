@@ -14,7 +14,10 @@ from typing import Any, Literal
 from eval.dialogue import Dialogue, Message
 from eval.gated_text import GATED
 from eval.grading.multiple_choice import arrange, ask, grade_letter
-from eval.sources import Source, choose, read_rows
+from eval.sources import Source, choose, read_unique
+
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/Idavidrein/gpqa",
@@ -45,14 +48,8 @@ def load(
         FileNotFoundError: no local file and no access to the gated set; says how to accept its terms and fetch it.
         ValueError: a malformed row, an empty cell, a repeated record; quotes no cell.
     """
-    places: dict[str, str] = {}
-    dialogues = []
-    for place, row in read_rows(SOURCE, COLUMNS, split=subset, data_dir=data_dir):
-        first = places.setdefault(row["Record ID"], place)
-        if first != place:
-            raise ValueError(f"{place}: its Record ID is already at {first}; remove one of the two")
-        dialogues.append(_dialogue(place, subset, row))
-    return choose(dialogues, limit, seed)
+    rows = read_unique(SOURCE, COLUMNS, "Record ID", split=subset, data_dir=data_dir)
+    return choose([_dialogue(place, subset, row) for place, row in rows], limit, seed)
 
 
 def check(dialogue: Dialogue) -> bool | None:

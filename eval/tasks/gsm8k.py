@@ -12,7 +12,10 @@ from typing import Literal
 
 from eval.dialogue import Dialogue, Message
 from eval.grading.answers import ask, grade_number
-from eval.sources import Source, choose, read_rows
+from eval.sources import Source, choose, read_source
+
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/openai/gsm8k",
@@ -36,9 +39,9 @@ def load(
     `limit` takes the first of a shuffle seeded with `seed`, so a larger limit only adds questions.
 
     Raises:
-        FileNotFoundError, ValueError: see `eval.sources.read_rows`; a solution without `#### <number>`.
+        FileNotFoundError, ValueError: see `eval.sources.read_source`; a solution without `#### <number>`.
     """
-    rows = enumerate(read_rows(SOURCE, {"question": str, "answer": str}, split=split, data_dir=data_dir))
+    rows = enumerate(read_source(SOURCE, {"question": str, "answer": str}, split=split, data_dir=data_dir))
     return choose([_dialogue(split, row, place, **fields) for row, (place, fields) in rows], limit, seed)
 
 

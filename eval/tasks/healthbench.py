@@ -13,7 +13,10 @@ from typing import Any, Literal
 
 from eval.dialogue import Dialogue, Failure, Message, content_hash
 from eval.real_user import real_user_turn
-from eval.sources import Source, choose, read_messages, read_rows
+from eval.sources import Source, choose, read_prompt, read_unique
+
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/openai/healthbench",
@@ -55,34 +58,20 @@ def load(
     the first of a shuffle seeded with `seed`.
 
     Raises:
-        FileNotFoundError, ValueError: see `eval.sources.read_rows`; a malformed conversation; a repeated `prompt_id`.
+        FileNotFoundError, ValueError: see `eval.sources.read_unique`; a malformed conversation.
     """
-    places: dict[str, str] = {}
     rows = []
-    for place, row in read_rows(SOURCE, COLUMNS, data_dir=data_dir):
-        first = places.setdefault(row["prompt_id"], place)
-        if first != place:
-            raise ValueError(f"{place}: prompt_id {row['prompt_id']} is already at {first}; remove one of the two")
-        prompt = _prompt(place, row)
+    for place, row in read_unique(SOURCE, COLUMNS, "prompt_id", data_dir=data_dir):
+        prompt = read_prompt(place, row["prompt"])
         if contexts == "all" or (contexts == "multi_turn") == (len(prompt) > 1):
-            rows.append([_dialogue(place, row, prompt, response), *(_control(row, prompt) if control else [])])
+            real = real_user_turn("healthbench", prompt, _meta(row)) if control else []
+            rows.append([_dialogue(place, row, prompt, response), *real])
     return [dialogue for row in choose(rows, limit, seed) for dialogue in row]
 
 
 def check(dialogue: Dialogue) -> bool | None:
     """None: a conversation has no reference answer."""
     return None
-
-
-def _prompt(place: str, row: dict[str, Any]) -> tuple[Message, ...]:
-    messages = read_messages(place, row["prompt"])
-    if messages[-1].role != "user":
-        raise ValueError(f"{place}: the prompt ends in a {messages[-1].role} message, not in a user message")
-    return messages
-
-
-def _control(row: dict[str, Any], prompt: tuple[Message, ...]) -> list[Dialogue]:
-    return real_user_turn("healthbench", prompt, _meta(row))
 
 
 def _meta(row: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from typing import Any
 from eval.dialogue import Dialogue, Message
 from eval.grading.answers import ask, grade_number
 from eval.grading.constraints import satisfies
-from eval.sources import Source, choose, read_jsonl, read_messages
+from eval.row_files import read_file
+from eval.sources import Source, choose, read_messages
+
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
 
 SOURCE = Source(
     url="written for this project",
@@ -63,4 +67,4 @@ def _conversations() -> Iterator[Dialogue]:
 
 
 def _rows(name: str, columns: dict[str, type]) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
-    return enumerate(read_jsonl(FOLDER / name, columns))
+    return enumerate(read_file(FOLDER / name, columns))

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from eval.dialogue import Message
-from eval.sources import Source, choose, local_files, read_jsonl, read_messages, read_rows
+from eval.sources import Source, choose, local_files, read_messages, read_prompt, read_source, read_unique
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 LINES = Source(
@@ -31,81 +31,7 @@ def _write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def _rows(source: Source, folder: Path, split: str = "test") -> list[dict]:
-    return [row for _, row in read_rows(source, {"text": str}, split=split, data_dir=folder)]
-
-
-def test_strings_that_look_like_numbers_stay_strings(tmp_path: Path) -> None:
-    values = ["007", "13", "true", "null", "1e3", "2024-01-02", " x\\n", "1.0"]
-    path = _write(tmp_path, "a.jsonl", "".join(f'{{"text": "{value}"}}\n' for value in values))
-    assert [row["text"] for _, row in read_jsonl(path, {"text": str})] == [v.replace("\\n", "\n") for v in values]
-
-
-def test_a_whole_number_in_a_string_column_becomes_its_digits(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.jsonl", '{"answer":"007"}\n{"answer":13}\n{"answer":9223372036854775808}\n')
-    assert [row["answer"] for _, row in read_jsonl(path, {"answer": str})] == ["007", "13", "9223372036854775808"]
-
-
-def test_odd_unicode_special_tokens_and_line_separators_stay_verbatim(tmp_path: Path) -> None:
-    text = "\u2028a\u0085b <|im_end|> <think> \U0001f9d1\u200d\U0001f33e \u202e \x00 e\u0301"
-    path = _write(
-        tmp_path, "a.jsonl", b'\xef\xbb\xbf{"text": "' + text.replace("\x00", "\\u0000").encode() + b'"}\r\n\n'
-    )
-    assert list(read_jsonl(path, {"text": str})) == [(f"{path} line 1", {"text": text})]
-
-
-def test_only_named_columns_are_given_and_places_count_physical_lines(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.jsonl", '{"text": "a", "other": [1]}\n\n{"other": 2, "text": "b"}')
-    assert list(read_jsonl(path, {"text": str})) == [
-        (f"{path} line 1", {"text": "a"}),
-        (f"{path} line 3", {"text": "b"}),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        (b'{"text": "a"', "not JSON"),
-        (b'{"text": NaN}', "NaN is not JSON"),
-        (b'{"text": "\xff"}', "utf-8"),
-        (b'{"text": "\\ud800"}', "surrogates not allowed"),
-        (b"[" * 100_000, "not JSON"),
-        (b'["text"]', "not a JSON object but ['text']"),
-        (b'{"txet": "a"}', "no column 'text', found ['txet']"),
-        (b'{"text": null}', "column 'text': None is not of type str"),
-        (b'{"text": ["a"]}', "column 'text': ['a'] is not of type str"),
-        (b'{"text": true}', "column 'text': True is not of type str"),
-        (b'{"text": 1.5}', "column 'text': 1.5 is not of type str"),
-    ],
-)
-def test_a_faulty_line_is_named(tmp_path: Path, line: bytes, complaint: str) -> None:
-    path = _write(tmp_path, "a.jsonl", b'{"text": "fine"}\n' + line + b"\n")
-    with pytest.raises(ValueError) as caught:
-        list(read_jsonl(path, {"text": str}))
-    assert str(caught.value).startswith(f"{path} line 2")
-    assert complaint in str(caught.value)
-
-
-def test_a_column_may_be_null_if_it_says_so(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.jsonl", '{"note": null}\n{"note": {"a": 1}}\n')
-    assert [row["note"] for _, row in read_jsonl(path, {"note": dict | None})] == [None, {"a": 1}]
-    path = _write(tmp_path, "b.jsonl", '{"note": 3}\n')
-    with pytest.raises(ValueError, match=r"3 is not of type dict \| None"):
-        list(read_jsonl(path, {"note": dict | None}))
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-def test_a_file_without_rows_is_an_error(tmp_path: Path, content: str) -> None:
-    path = _write(tmp_path, "a.jsonl", content)
-    with pytest.raises(ValueError, match=r"a\.jsonl: no rows"):
-        list(read_jsonl(path, {"text": str}))
-
-
-def test_rows_are_read_one_at_a_time(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.jsonl", '{"text": "a"}\nbroken\n')
-    rows = read_jsonl(path, {"text": str})
-    assert next(rows)[1] == {"text": "a"}
-    with pytest.raises(ValueError, match="line 2"):
-        next(rows)
+    return [row for _, row in read_source(source, {"text": str}, split=split, data_dir=folder)]
 
 
 def test_the_first_pattern_that_matches_is_read_with_all_its_files(tmp_path: Path) -> None:
@@ -150,7 +76,7 @@ def test_without_a_local_file_the_pinned_revision_of_the_hub_is_read(
 ) -> None:
     monkeypatch.delenv("USERTURN_DATA", raising=False)
     calls = _serve(monkeypatch, _write(tmp_path, "hub.jsonl", '{"text": "007"}\n'))
-    assert [row for _, row in read_rows(LINES, {"text": str}, split="test")] == [{"text": "007"}]
+    assert [row for _, row in read_source(LINES, {"text": str}, split="test")] == [{"text": "007"}]
     assert calls == [("me/toy", "test.jsonl", "dataset", REVISION)]
 
 
@@ -160,7 +86,7 @@ def test_a_parquet_file_of_the_hub_gives_the_same_rows_as_json_lines(
     path = tmp_path / "hub.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"other": [1, 2], "text": ["007", "x\n"]}), path)
     calls = _serve(monkeypatch, path)
-    rows = list(read_rows(TABLE, {"text": str}, split="train", data_dir=tmp_path))
+    rows = list(read_source(TABLE, {"text": str}, split="train", data_dir=tmp_path))
     assert rows == [(f"{path} row 1", {"text": "007"}), (f"{path} row 2", {"text": "x\n"})]
     assert calls == [("me/toy", "main/train.parquet", "dataset", REVISION)]
 
@@ -230,7 +156,7 @@ def test_without_a_data_folder_the_error_says_how_to_give_one(tmp_path: Path, mo
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     with pytest.raises(FileNotFoundError, match=r"DIR \(none given as --data-dir or USERTURN_DATA\)/toy/test.jsonl"):
-        list(read_rows(LINES, {"text": str}, split="test"))
+        list(read_source(LINES, {"text": str}, split="test"))
 
 
 def test_a_source_that_is_not_on_the_hub_says_so(tmp_path: Path) -> None:
@@ -266,6 +192,22 @@ def test_a_faulty_chat_is_named(chat: object, complaint: str) -> None:
     with pytest.raises(ValueError) as caught:
         read_messages("here", chat)
     assert str(caught.value).startswith(complaint)
+
+
+def test_a_prompt_is_a_chat_that_a_user_spoke_last_in() -> None:
+    chat = [{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
+    assert read_prompt("here", chat) == (Message("assistant", "a"), Message("user", "b"))
+    with pytest.raises(ValueError, match="here: the prompt ends in a assistant message, not in a user message"):
+        read_prompt("here", chat[:1])
+
+
+def test_a_repeated_key_is_an_error_that_names_both_places_and_not_the_key(tmp_path: Path) -> None:
+    path = _write(tmp_path, "toy/test.jsonl", '{"text": "a"}\n{"text": "secret"}\n{"text": "secret"}\n')
+    rows = read_unique(LINES, {"text": str}, "text", split="test", data_dir=tmp_path)
+    assert next(rows) == (f"{path} line 1", {"text": "a"})
+    with pytest.raises(ValueError, match=f"{path} line 3: its text is already at {path} line 2; remove one") as caught:
+        list(rows)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_larger_limit_only_adds_and_the_seed_decides() -> None:

@@ -89,7 +89,7 @@ def test_only_nulls_are_dropped(load: Any) -> None:
             {"instruction_id_list": [WORDS["id"]], "kwargs": [{"num_words": 3, "relation": "around"}]},
             "refuses {'num_words': 3, 'relation': 'around'}: The supported relation",
         ),
-        ({"key": 0}, "key 0 is already at"),
+        ({"key": 0}, "line 2: its key is already at"),
         ({"prompt": None}, "column 'prompt': None is not of type str"),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_larger_limit_keeps_the_smaller_selection(tmp_path: Path) -> None:
         ),
         ({"responses": [{"response_index": "A", "messages": [_said("user", "x")]}]}, "its message is of a user"),
         ({"metadata": {}}, "metadata has no rankings where they should be (KeyError('assessments'))"),
-        ({"prompt_id": "a"}, "prompt_id a is already at"),
+        ({"prompt_id": "a"}, "line 2: its prompt_id is already at"),
     ],
 )
 def test_a_faulty_row_names_its_line(tmp_path: Path, changes: dict, complaint: str) -> None:

@@ -136,7 +136,7 @@ def test_the_full_file_is_preferred_to_its_subsets(tmp_path: Path) -> None:
         ({"ideal": ["Rest."]}, "ideal_completion is list, not a string"),
         ({"ideal_completions_data": "Rest."}, "column 'ideal_completions_data': 'Rest.' is not of type dict | None"),
         ({"canary": None}, "column 'canary': None is not of type str"),
-        ({"prompt_id": "a"}, "prompt_id a is already at"),
+        ({"prompt_id": "a"}, "line 2: its prompt_id is already at"),
     ],
 )
 def test_a_faulty_row_names_its_line(tmp_path: Path, changes: dict, complaint: str) -> None:
