@@ -51,7 +51,8 @@ def _download(hub_id: str, revision: str | None) -> Path:
 
     wanted = [*IDENTITY_PATTERNS, "*.index.json"]
     try:
-        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=wanted))
+        # Below the top folder lie copies for other software ("original/"), which the patterns would match too.
+        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=wanted, ignore_patterns=["*/*"]))
     except (OSError, ValueError) as error:
         at = f" at revision {revision}" if revision else ""
         reason = (str(error).strip().splitlines() or ["no detail"])[0]

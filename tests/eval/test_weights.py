@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from huggingface_hub.utils import filter_repo_objects
 
 from eval.config import ConfigError
 from eval.weights import model_digest, model_folder
@@ -91,6 +92,20 @@ def test_a_hub_id_is_downloaded_at_its_revision(folder: Path, monkeypatch: pytes
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert model_folder("Qwen/Qwen3.5-2B", "15852e8c16360a2fea060d615a32b45270f8a8fc") == folder
     assert asked == [("Qwen/Qwen3.5-2B", "15852e8c16360a2fea060d615a32b45270f8a8fc")]
+
+
+def test_of_a_hub_repository_only_the_top_folder_is_downloaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = ["config.json", "model-1.safetensors", "tokenizer.json", "chat_template.jinja", "README.md"]
+    copies = ["original/model.safetensors", "original/config.json", "metal/model.bin", "onnx/tokenizer.json"]
+    wanted: list[str] = []
+
+    def download(hub_id: str, *, revision: str | None, **patterns: list[str]) -> str:
+        wanted.extend(filter_repo_objects([*there, *copies], **patterns))
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    model_folder("openai/gpt-oss-20b")
+    assert wanted == there[:-1]
 
 
 def test_a_hub_that_does_not_answer_is_an_error_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
