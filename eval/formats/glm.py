@@ -2,9 +2,9 @@
 
 As history an answer stands behind `<|assistant|>\\n<think></think>\\n` (4.5, 4.6) or `<|assistant|></think>` (4.7), and
 a user turn is opened by `<|user|>\\n` or `<|user|>`. With thinking off, 4.5 and 4.6 write `/nothink` after every user
-text; it is the template's, so it is neither trained nor part of what a user said. With thinking on, as all of them
-are unless told, 4.5 and 4.6 leave it to the model to write `<think>`, 4.7 opens it. Which version it is, the template
-of the checkpoint says.
+text; it is the template's, so it is neither trained nor part of what a user said. With thinking on, 4.5 and 4.6 leave
+it to the model to write `<think>`, 4.7 opens it. `thinking` is on unless told, because so are the shipped templates:
+they think unless `enable_thinking` is false. Which version it is, the template of the checkpoint says.
 """
 
 from __future__ import annotations
