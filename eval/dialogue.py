@@ -18,6 +18,7 @@ State = Literal["ok", "truncated", "gen_error", "judge_error", "skipped"]
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 STATES: tuple[State, ...] = ("ok", "truncated", "gen_error", "judge_error", "skipped")
+PERMANENT = frozenset({"context_too_long", "empty_prompt", "template", "no_user_turn", "no_response"})
 STATE_OF_STAGE: dict[str, State] = {"load": "skipped", "generate": "gen_error", "judge": "judge_error"}
 
 
@@ -66,6 +67,11 @@ class Failure:
     kind: str
     """Short and countable, such as "context_too_long"."""
     detail: str = ""
+
+    @property
+    def permanent(self) -> bool:
+        """Whether trying again under the same protocol would fail again."""
+        return self.stage == "load" or self.kind in PERMANENT
 
 
 @dataclass(frozen=True)

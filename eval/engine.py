@@ -45,8 +45,8 @@ class Completion:
 class Engine(Protocol):
     """Token ids in, completions out."""
 
-    model_id: str
-    """Name and digest of the weights: what a row says it was generated `by`, and what cached rows are keyed with."""
+    dtype: str
+    """Precision that it computes in, such as "float32": rows of different precision are not added up."""
     max_context: int
     """Tokens of prompt and completion together that the model can hold."""
 

@@ -16,6 +16,7 @@ from eval.perturb import PERTURBATIONS
 class ProbeConfig(Config):
     """Configuration of `python -m eval.probe`."""
 
+    name: str | None = Field(None, description="name of the row in the table, such as Base; else the model's")
     model: str = Field(description="model folder, or Hub id")
     revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
     format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
@@ -24,7 +25,7 @@ class ProbeConfig(Config):
         description="rendering of the answer before a user turn: as a past turn, or as naive code leaves it",
     )
     engine: Plugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
-    answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns")
+    answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns, unless answers_from")
     sampling: Sampling = Field(Sampling(max_tokens=96), description="sampling of user turns")
     answers_from: Path | None = Field(
         None, description="finished run folder whose answers are used, of this model or of another (cross condition)"

@@ -46,12 +46,30 @@ class Parts:
             "template_sha": chat_format.template_sha,
             "history": chat_format.history,
             "engine": config.engine.name,
-            "answers": config.answers.model_dump(),
+            "dtype": self.speaker.engine.dtype,
             "sampling": config.sampling.model_dump(),
-            "answers_from": self.stored.by if self.stored else None,
+            **self._answers_protocol,
             "perturbation": config.perturbation.model_dump() if config.perturbation else None,
             "judge": self.judge.id,
         }
+
+    @property
+    def _answers_protocol(self) -> dict[str, Any]:
+        """Whose answers the user turns react to, and how those were made."""
+        if self.stored:
+            return self.stored.protocol
+        answers = self.config.answers.model_dump()
+        sha = content_hash([self.config.engine.name, *self.speaker.voice, answers])
+        return {"answers_from": None, "answers": answers, "answers_sha": sha}
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """Which rows of the data a run folder holds, limits aside: a run may grow, and not change its data."""
+        tasks: dict[str, dict[str, Any]] = {}
+        for name, options in self.config.tasks.items():
+            chosen = {option: value for option, value in options.items() if option != "limit"}
+            tasks[name] = {"version": plugin.load("eval.tasks", name).VERSION, **chosen}
+        return {"seed": self.config.seed, "tasks": tasks}
 
     def grade(self, dialogue: Dialogue) -> Dialogue:
         """`dialogue` with its task's verdict on the answer."""
@@ -112,7 +130,9 @@ def open_speaker(config: ProbeConfig) -> Speaker:
         tokenizer = AutoTokenizer.from_pretrained(folder)
         family = plugin.load("eval.formats", config.format.name).Format
         chat_format = family(tokenizer, history=config.history, **config.format.options)
+        engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
+    except ConfigError:
+        raise
     except (OSError, ValueError) as error:
         raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
-    engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
     return Speaker(engine, chat_format, model_id=f"{Path(config.model).name}@{model_digest(folder)[:12]}")

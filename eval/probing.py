@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +39,10 @@ def probe(
         ConfigError: a setting cannot work, or the folder holds rows of another protocol.
     """
     parts = open_parts(config, speaker)
-    with RunDir(config.run_dir, config, parts.protocol) as run, open_rows(run.path / "rows.jsonl") as rows:
+    with (
+        RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,
+        open_rows(run.path / "rows.jsonl") as rows,
+    ):
         missing = [dialogue for dialogue in parts.dialogues if rows.missing(parts.key(dialogue))]
         try:
             with open_rows(run.path / "turns.jsonl") as turns:
@@ -49,6 +53,8 @@ def probe(
         if more := len(rows) - len(parts.dialogues):
             logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
         summaries = summarise(rows)
+        if not any(summary.judged for summary in summaries):
+            raise ConfigError(nothing_judged(rows))
         return summaries, complete(run, parts, summaries)
 
 
@@ -59,14 +65,13 @@ def speak(
     config = parts.config
     answered: Turns | Changed
     if parts.stored is None:
-        answered = Turns(dialogues, "assistant", parts.speaker, config.answers, turns)
+        answered = Turns(dialogues, "assistant", parts.speaker, config.answers, turns, after=parts.grade)
         with run.timed("assistant_turns"):
             answered.generate(display)
     else:
         answered = Changed(dialogues, parts.stored)
-    graded = Changed(answered, parts.grade)
-    heard = Changed(graded, parts.perturbation) if parts.perturbation else graded
-    spoken = Turns(heard, "user", parts.speaker, config.sampling, turns)
+    perturbed = Changed(answered, parts.perturbation) if parts.perturbation else answered
+    spoken = Turns(perturbed, "user", parts.speaker, config.sampling, turns)
     with run.timed("user_turns"):
         spoken.generate(display)
     return spoken
@@ -85,18 +90,26 @@ def judge(
 
 def complete(run: RunDir, parts: Parts, summaries: list[TaskSummary]) -> list[table.Table]:
     """Write the tables as markdown, CSV and JSON, and last the summary."""
-    config, speaker = parts.config, parts.speaker
-    protocol = table2.Protocol(speaker.model_id, parts.judge.id, config.history, config.sampling.temperature)
-    tables = table2.build("Base", summaries, protocol)
+    protocol = table2.Protocol.of(parts.protocol)
+    tables = table2.build(parts.config.name or Path(parts.config.model).name, summaries, protocol)
     for ending, text in (("md", table.to_markdown), ("csv", table.to_csv), ("json", table.to_json)):
         write_atomically(run.path / f"table2.{ending}", text(tables))
     run.finish({"protocol": asdict(protocol), "tasks": [asdict(summary) for summary in summaries]})
     return tables
 
 
+def nothing_judged(rows: Iterable[Dialogue]) -> str:
+    """What to say of a run in which every row failed: that is no result, but an assumption that does not hold."""
+    failures = [row.failure for row in rows if row.failure]
+    kinds = Counter((failure.stage, failure.kind) for failure in failures)
+    ((stage, kind), times), *_ = kinds.most_common()
+    detail = next(failure.detail for failure in failures if failure.kind == kind)
+    return f"no row was judged: {times} of {len(failures)} failed to {stage} ({kind}), such as: {detail or 'no detail'}"
+
+
 def open_rows(path: Path) -> RowStore:
     """The row store at `path`; a damaged one is a setting that cannot work."""
     try:
         return RowStore(path)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {error}" if isinstance(error, OSError) else str(error)) from error

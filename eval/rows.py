@@ -11,9 +11,8 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from eval.dialogue import Dialogue
+from eval.dialogue import Dialogue, Failure
 
 
 class RowStore:
@@ -54,7 +53,7 @@ class RowStore:
         return (self.get(key) for key in sorted(self._offset, key=self._offset.__getitem__))
 
     def missing(self, key: str) -> bool:
-        """Whether `key` has no row, or only a failed one, which may be tried again."""
+        """Whether `key` has no row, or one whose failure may pass when it is tried again."""
         return key not in self._offset or key in self._failed
 
     def append(self, key: str, dialogue: Dialogue) -> None:
@@ -63,21 +62,24 @@ class RowStore:
         rest = memoryview(_encode(key, dialogue))
         while rest:
             rest = rest[self._writer.write(rest) :]
-        self._note(key, offset, failed=dialogue.failure is not None)
+        self._note(key, offset, dialogue.failure)
 
     def get(self, key: str) -> Dialogue:
         """The last row written for `key`; `KeyError` if there is none."""
         self._reader.seek(self._offset[key])
-        return _dialogue(json.loads(self._reader.readline()))
+        return _decode(self._reader.readline())[1]
 
-    def _note(self, key: str, offset: int, *, failed: bool) -> None:
+    def _note(self, key: str, offset: int, failure: Failure | None) -> None:
         self._offset[key] = offset
-        (self._failed.add if failed else self._failed.discard)(key)
+        if failure is None or failure.permanent:
+            self._failed.discard(key)
+        else:
+            self._failed.add(key)
 
     def _index(self) -> int:
         end = 0
-        for row, start, stop in _scan(self.path):
-            self._note(row["key"], start, failed=row.get("failure") is not None)
+        for key, dialogue, start, stop in _scan(self.path):
+            self._note(key, start, dialogue.failure)
             end = stop
         return end
 
@@ -88,38 +90,34 @@ def read_rows(path: Path) -> Iterator[Dialogue]:
     Raises:
         ValueError: a line other than a torn last one is no row; the message names file and line.
     """
-    last = {row["key"]: offset for row, offset, _ in _scan(path)}
-    for row, offset, _ in _scan(path):
-        if last[row["key"]] == offset:
-            yield _dialogue(row)
+    last = {key: start for key, _, start, _ in _scan(path)}
+    for key, dialogue, start, _ in _scan(path):
+        if last[key] == start:
+            yield dialogue
 
 
-def _scan(path: Path) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Each whole line as (row, offset of its first byte, offset after its last)."""
+def _scan(path: Path) -> Iterator[tuple[str, Dialogue, int, int]]:
+    """Each whole line as (key, dialogue, offset of its first byte, offset after its last)."""
     offset = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
-            yield _parse(line, path, number), offset, offset + len(line)
+            try:
+                key, dialogue = _decode(line)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                problem = f"{path} line {number} is no row: {type(error).__name__}: {error}"
+                raise ValueError(f"{problem}. Delete this line to have its row made again") from error
+            yield key, dialogue, offset, offset + len(line)
             offset += len(line)
 
 
-def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        _dialogue(row)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"{path} line {number} is no row: {type(error).__name__}: {error}"
-        raise ValueError(f"{problem}. Delete this line to have its row made again") from error
-    return row
-
-
-def _dialogue(row: dict[str, Any]) -> Dialogue:
-    fields = dict(row)
-    if not isinstance(fields.pop("key"), str):
+def _decode(line: bytes) -> tuple[str, Dialogue]:
+    fields = json.loads(line)
+    key = fields.pop("key")
+    if not isinstance(key, str):
         raise TypeError("the key is not a string")
-    return Dialogue.from_json(fields)
+    return key, Dialogue.from_json(fields)
 
 
 def _encode(key: str, dialogue: Dialogue) -> bytes:

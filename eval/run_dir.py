@@ -25,14 +25,16 @@ from eval.config import Config, ConfigError, dump
 class RunDir:
     """Context manager that owns `path` while a run works in it, whatever way the run ends."""
 
-    def __init__(self, path: Path, config: Config, protocol: dict[str, Any]) -> None:
+    def __init__(self, path: Path, config: Config, protocol: dict[str, Any], selection: dict[str, Any]) -> None:
         """Claim the folder and write `config.yaml` and `manifest.json`.
 
         Args:
             protocol: what rows must share to be added up; a folder made with another one is refused.
+            selection: `{"seed": ..., "tasks": {name: options}}`, which rows those are; a folder may get more tasks, and
+                more rows of a task, not other rows.
 
         Raises:
-            ConfigError: the folder is in use, can't be written, or holds rows of another protocol.
+            ConfigError: the folder is in use, can't be written, or holds rows of another protocol or selection.
         """
         self.path = path
         self.measured: dict[str, Any] = {}
@@ -40,7 +42,7 @@ class RunDir:
         self._started = time.monotonic()
         self._lock = _claim(path)
         try:
-            self._manifest = self._renewed_manifest(protocol, config)
+            self._manifest = self._renewed_manifest(protocol, selection, config)
         except BaseException:
             self._lock.close()
             raise
@@ -80,10 +82,14 @@ class RunDir:
         session |= {"hardware": manifest.hardware(), **self.measured}
         self._write_manifest()
 
-    def _renewed_manifest(self, protocol: dict[str, Any], config: Config) -> dict[str, Any]:
+    def _renewed_manifest(self, protocol: dict[str, Any], selection: dict[str, Any], config: Config) -> dict[str, Any]:
         before = _read_manifest(self.path / "manifest.json")
         if before is not None:
-            _refuse_other_protocol(self.path, before["protocol"], protocol)
+            held = before["selection"]["tasks"]
+            _refuse_other(self.path, "protocol", before["protocol"], protocol)
+            _refuse_other(self.path, "seed", {"seed": before["selection"]["seed"]}, {"seed": selection["seed"]})
+            _refuse_other(self.path, "task options", held, held | selection["tasks"])
+            selection = {**selection, "tasks": held | selection["tasks"]}
         code = manifest.git_state(Path(__file__).parent)
         diff = code.pop("diff")
         if diff:
@@ -91,6 +97,7 @@ class RunDir:
         session = {"started": datetime.now(UTC).isoformat(timespec="seconds"), "command": sys.argv, "git": code}
         return {
             "protocol": protocol,
+            "selection": selection,
             "config": config.model_dump(mode="json"),
             "git": code,
             "packages": manifest.packages(),
@@ -124,6 +131,11 @@ def _claim(path: Path) -> Any:
     except BlockingIOError as error:
         lock.close()
         raise ConfigError(f"another process works in {path}; wait for it or choose another --run-dir") from error
+    except OSError as error:
+        lock.close()
+        raise ConfigError(
+            f"no locks on the file system of {path}: {error.strerror}; choose another --run-dir"
+        ) from error
     return lock
 
 
@@ -134,21 +146,23 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
         before = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(before["protocol"], dict) or not isinstance(before["sessions"], list):
             raise TypeError("protocol or sessions are of the wrong kind")
+        if not isinstance(before["selection"]["tasks"], dict):
+            raise TypeError("selection is of the wrong kind")
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is no manifest ({error}); choose another --run-dir") from error
     return before
 
 
-def _refuse_other_protocol(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _refuse_other(path: Path, what: str, before: dict[str, Any], now: dict[str, Any]) -> None:
     now = json.loads(json.dumps(now))
     changed = [
         f"  {name}: {before.get(name)!r} there, {now.get(name)!r} now"
-        for name in sorted({*before, *now})
+        for name in sorted({*before, *now} if what == "protocol" else before)
         if before.get(name) != now.get(name)
     ]
     if changed:
         lines = "\n".join(changed)
-        raise ConfigError(f"{path} holds rows of another protocol; choose another --run-dir:\n{lines}")
+        raise ConfigError(f"{path} holds rows of another {what}; choose another --run-dir:\n{lines}")
 
 
 def _log_to(path: Path) -> tuple[logging.Handler, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from eval.dialogue import Dialogue, Failure, Message, content_hash
 from eval.engine import Completion, Engine, Prompt, Sampling
@@ -25,12 +25,17 @@ class Speaker:
     """Name and digest of the weights, which every generated message carries as `by`."""
     tokens: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def voice(self) -> list[Any]:
+        """Who speaks and how: weights and their precision, format, template, history choice, options."""
+        chat_format = self.chat_format
+        rendering = [chat_format.name, chat_format.template_sha, chat_format.history, dict(chat_format.options)]
+        return [self.model_id, self.engine.dtype, *rendering]
+
     def key(self, dialogue: Dialogue, role: Literal["user", "assistant"], sampling: Sampling) -> str:
-        """Hash of all that decides the turn: weights, format, template and options, sampling, row and text."""
-        spoken = self.chat_format
-        voice = [self.model_id, spoken.name, spoken.template_sha, spoken.history, dict(spoken.options)]
+        """Hash of all that decides the turn: the voice, the role, the sampling, the row and its text."""
         said = [[message.role, message.text] for message in dialogue.messages]
-        return content_hash([*voice, role, sampling.model_dump(), dialogue.id, said])
+        return content_hash([*self.voice, role, sampling.model_dump(), dialogue.id, said])
 
     def speak(
         self, dialogues: Iterable[Dialogue], role: Literal["user", "assistant"], sampling: Sampling

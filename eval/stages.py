@@ -1,4 +1,4 @@
-"""The stages of a probe: `Turns` adds one generated turn to each dialogue, `decide` adds the grade and the judgement.
+"""The stages of a probe: `Turns` adds one generated turn to each dialogue, `Changed` changes one, `decide` judges.
 
 A stage works on what its store lacks, appends each result as it finishes, and streams: it holds no more dialogues than
 its engine or judge has in hand.
@@ -6,6 +6,7 @@ its engine or judge has in hand.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ class Turns:
     speaker: Speaker
     sampling: Sampling
     store: RowStore
+    after: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue
+    """Done once to each dialogue with its new turn, before it is stored."""
 
     def __iter__(self) -> Iterator[Dialogue]:
         for dialogue in self.dialogues:
@@ -40,11 +43,10 @@ class Turns:
 
     def generate(self, progress: Progress) -> None:
         """Generate and store every missing turn."""
-        total = sum(map(self._speaks_in, self.dialogues))
-        missing = sum(map(self._lacks, self.dialogues))
-        with progress(f"{self.role} turns", total, total - missing) as advance:
+        lacking = Counter(self._lacks(dialogue) for dialogue in self.dialogues if self._speaks_in(dialogue))
+        with progress(f"{self.role} turns", lacking.total(), lacking[False]) as advance:
             for key, dialogue in self.speaker.speak(filter(self._lacks, self.dialogues), self.role, self.sampling):
-                self.store.append(key, dialogue)
+                self.store.append(key, dialogue if dialogue.failure else self.after(dialogue))
                 advance()
 
     def _lacks(self, dialogue: Dialogue) -> bool:

@@ -13,7 +13,7 @@ from eval.summary import answer_of
 
 
 class StoredAnswers:
-    """Gives each dialogue the answer that a finished run folder has for it; `by` says whose answers they are.
+    """Gives each dialogue the answer that a finished run folder has for it.
 
     Raises:
         ConfigError: no such run, an unfinished one, or one whose answers were perturbed.
@@ -26,19 +26,21 @@ class StoredAnswers:
         protocol = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["protocol"]
         if protocol["perturbation"] is not None:
             raise ConfigError(f"answers_from {folder} has perturbed answers; name a run without a perturbation")
-        self.by: str = protocol["answers_from"] or protocol["model"]
-        self._answers: dict[str, Message] = {}
+        self.protocol = {part: protocol[part] for part in ("answers_from", "answers", "answers_sha")}
+        """What a run with these answers has in its protocol for them."""
+        self.protocol["answers_from"] = protocol["answers_from"] or protocol["model"]
+        self._answers: dict[str, tuple[Message, bool | None]] = {}
         for row in read_rows(folder / "rows.jsonl"):
             answer = answer_of(row)
             if answer is not None and answer.by != "data":
-                self._answers[row.id] = answer
+                self._answers[row.id] = answer, row.correct
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
-        """`dialogue` with the stored answer; one that ends in the data's own answer passes as it is."""
+        """`dialogue` with the stored answer and its grade; one that ends in the data's own answer passes as it is."""
         if dialogue.messages[-1].role == "assistant":
             return dialogue
-        answer = self._answers.get(dialogue.id)
-        if answer is None:
+        if dialogue.id not in self._answers:
             missing = Failure("generate", "no_stored_answer", f"{self.folder} has no answer to this row")
             return replace(dialogue, failure=missing)
-        return dialogue.says(answer)
+        answer, correct = self._answers[dialogue.id]
+        return replace(dialogue.says(answer), correct=correct)

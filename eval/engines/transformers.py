@@ -18,7 +18,7 @@ from eval.engine import Completion, Prompt, Sampling
 from eval.generation.decoder import Decoder, Row
 from eval.generation.grouped_attention import use_grouped_attention
 from eval.generation.scheduler import Scheduler
-from eval.weights import model_digest, model_folder
+from eval.weights import model_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -53,7 +53,7 @@ class Engine:
         for name, value in (("batch_tokens", batch_tokens), ("batch_rows", batch_rows)):
             if value is not None and value < 1:
                 raise ConfigError(f"engine.{name} is {value}; it must be at least 1")
-        self.name, self.folder = Path(folder).name, model_folder(folder)
+        self.folder = model_folder(folder)
         config = AutoConfig.from_pretrained(self.folder).get_text_config()
         self.max_context: int = config.max_position_embeddings
         self.vocabulary: int = config.vocab_size
@@ -64,11 +64,6 @@ class Engine:
         self.batch_rows = batch_rows or (64 if on_cpu else 256)
         # A CPU reads a long prompt alone as fast, and without padding it skips the masked half of the attention.
         self.read_tokens = 1024 if on_cpu else 2**15
-
-    @cached_property
-    def model_id(self) -> str:
-        """Name and digest of the weights."""
-        return f"{self.name}@{model_digest(self.folder)[:12]}"
 
     def generate(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
@@ -122,7 +117,7 @@ class Engine:
                 f"{len(prompt.ids)} tokens and {sampling.max_tokens} to generate exceed {self.max_context}",
             )
         if max(prompt.ids) >= self.vocabulary:
-            raise ValueError(
+            raise ConfigError(
                 f"prompt {prompt.key} has token {max(prompt.ids)}, and {self.folder} knows {self.vocabulary} tokens; "
                 "tokenizer and weights do not belong together"
             )

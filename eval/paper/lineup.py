@@ -12,9 +12,10 @@ from typing import Any
 
 from eval.config import ConfigError
 from eval.paper.published import read_paper
+from eval.perturb import describe
 from eval.runs import Run
 
-OF_THE_MODEL = ("model", "format", "template_sha")
+OF_THE_MODEL = ("model", "format", "template_sha", "answers_sha")
 """Parts of a protocol that come with the model and that its name stands for."""
 UNPERTURBED = "none"
 
@@ -85,11 +86,7 @@ def settings_of(run: Run) -> dict[str, Any]:
 
 def perturbation_of(run: Run) -> str:
     """A name for the perturbation with its options, such as "truncate fraction 0.5"; "none" without one."""
-    perturbation = run.protocol.get("perturbation")
-    if perturbation is None:
-        return UNPERTURBED
-    options = [f"{key} {value}" for key, value in sorted(perturbation.items()) if key != "name"]
-    return " ".join([perturbation["name"], *options])
+    return describe(run.protocol.get("perturbation"))
 
 
 def select(runs: Sequence[Run], *, temperature: float | None = None) -> tuple[list[Run], list[str]]:

@@ -141,10 +141,7 @@ def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTabl
     """Every count of each run, under its name: the layout of Table 2, the detail per task, the labels."""
     shown = []
     for run, told in zip(runs, facts.runs, strict=True):
-        protocol = table2.Protocol(
-            run.protocol["model"], run.protocol["judge"], run.protocol["history"], run.temperature
-        )
-        built = table2.build(told.name, run.summaries, protocol)
+        built = table2.build(told.name, run.summaries, table2.Protocol.of(run.protocol))
         shown.append((f"{told.tag} · {told.name}" if len(runs) > 1 else told.name, [laid_out(one) for one in built]))
     return shown
 

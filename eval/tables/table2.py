@@ -7,11 +7,13 @@ Layout: arXiv 2604.02315, Table 2.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eval.labels import LABELS
 from eval.paper.headings import heading, place
+from eval.perturb import describe
 from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table
@@ -58,12 +60,27 @@ class Protocol:
     judge: str
     history: str
     temperature: float
+    perturbation: str
+    answers_from: str | None
+
+    @classmethod
+    def of(cls, protocol: Mapping[str, Any]) -> Protocol:
+        """From the protocol in a run's manifest."""
+        return cls(
+            protocol["model"],
+            protocol["judge"],
+            protocol["history"],
+            protocol["sampling"]["temperature"],
+            describe(protocol["perturbation"]),
+            protocol["answers_from"],
+        )
 
     def line(self) -> str:
         """The footer of the table."""
+        answers = f"; answers from {self.answers_from}" if self.answers_from else ""
         return (
-            f"model {self.model}; judge {self.judge}; history {self.history}; temperature {self.temperature:g}; "
-            "95 % Wilson score intervals"
+            f"model {self.model}{answers}; judge {self.judge}; history {self.history}; "
+            f"perturbation {self.perturbation}; temperature {self.temperature:g}; 95 % Wilson score intervals"
         )
 
 

@@ -14,6 +14,9 @@ from eval.dialogue import Dialogue
 from eval.grading.instruction_following import load_prompts, verdicts
 from eval.sources import Source
 
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
+
 SOURCE = Source(
     url="https://huggingface.co/datasets/allenai/IFBench_test",
     licence="ODC-BY-1.0",

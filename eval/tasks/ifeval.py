@@ -15,6 +15,9 @@ from eval.dialogue import Dialogue
 from eval.grading.instruction_following import load_prompts, verdicts
 from eval.sources import Source
 
+VERSION = 1
+"""Of prompt, selection and grader: a run folder made with another one is refused."""
+
 SOURCE = Source(
     url="https://huggingface.co/datasets/google/IFEval",
     licence="Apache-2.0",

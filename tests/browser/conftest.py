@@ -104,7 +104,8 @@ def make_report(tmp_path: Path) -> Callable[..., Path]:
             sampling = {"temperature": 0.5 * number, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
             protocol = {"model": model, "format": "smollm2", "template_sha": "0", "history": "as_history"}
             protocol |= {"answers": {**sampling, "temperature": 0.0}, "sampling": sampling, "judge": "local-1"}
-            with RunDir(folders[-1], FolderConfig(run_dir=folders[-1]), protocol) as run:
+            protocol |= {"perturbation": None, "answers_from": None}
+            with RunDir(folders[-1], FolderConfig(run_dir=folders[-1]), protocol, {"seed": 0, "tasks": {}}) as run:
                 with RowStore(folders[-1] / "rows.jsonl") as store:
                     for row in rows:
                         store.append(row.id, row)

@@ -214,7 +214,9 @@ def protocol(
         "template_sha": content_hash(format),
         "history": "as_history",
         "engine": "transformers",
+        "dtype": "float32",
         "answers": greedy,
+        "answers_sha": "0",
         "sampling": {**greedy, "temperature": temperature},
         "answers_from": answers_from,
         "perturbation": perturbation,
@@ -233,7 +235,7 @@ def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
 
     def make(name: str, rows: Iterable[Dialogue], finish: bool = True, **fields: Any) -> Path:
         path = tmp_path / "runs" / name
-        with RunDir(path, FolderConfig(run_dir=path), protocol(**fields)) as run:
+        with RunDir(path, FolderConfig(run_dir=path), protocol(**fields), {"seed": 0, "tasks": {}}) as run:
             rows = list(rows)
             with RowStore(path / "rows.jsonl") as store:
                 for row in rows:

@@ -23,6 +23,7 @@ def test_the_task_folder_holds_only_tasks() -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_names_its_source(name: str) -> None:
     task = plugin.load("eval.tasks", name)
+    assert isinstance(task.VERSION, int)
     assert isinstance(task.SOURCE, Source) and task.SOURCE.licence
     assert "https://" in task.__doc__ or "written for this project" in task.__doc__
     assert task.SOURCE.licence in task.__doc__

@@ -56,6 +56,16 @@ def test_a_torn_last_line_is_dropped_and_its_row_missing(tmp_path: Path, cut: in
     assert [row.meta["row"] for row in read_rows(path)] == [1, 3]
 
 
+@pytest.mark.parametrize("failure", [Failure("load", "no_ideal_completion"), Failure("generate", "context_too_long")])
+def test_a_row_that_would_fail_again_is_not_missing(tmp_path: Path, failure: Failure) -> None:
+    for _ in range(2):
+        with RowStore(tmp_path / "rows.jsonl") as store:
+            if store.missing("a"):
+                store.append("a", replace(dialogue(1), failure=failure))
+            assert not store.missing("a")
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 1
+
+
 def test_a_failed_row_may_be_tried_again_and_the_last_row_counts(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     with RowStore(path) as store:

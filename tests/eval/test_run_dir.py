@@ -20,6 +20,7 @@ class Toy(Config):
 
 
 PROTOCOL = {"model": "m@1", "sampling": {"temperature": 0.0}}
+SELECTION = {"seed": 0, "tasks": {"gsm8k": {"version": 1, "split": "test"}}}
 
 
 def read(path: Path) -> dict:
@@ -28,21 +29,21 @@ def read(path: Path) -> dict:
 
 def test_configuration_and_manifest_come_before_the_work(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "x"
-    with RunDir(folder, Toy(run_dir=folder), PROTOCOL):
+    with RunDir(folder, Toy(run_dir=folder), PROTOCOL, SELECTION):
         assert yaml.safe_load((folder / "config.yaml").read_text()) == {"run_dir": str(folder), "limit": 3}
         manifest = read(folder / "manifest.json")
-        assert manifest["protocol"] == PROTOCOL
+        assert (manifest["protocol"], manifest["selection"]) == (PROTOCOL, SELECTION)
         assert manifest["packages"]["pydantic"]
         assert len(manifest["sessions"]) == 1
         assert not (folder / "summary.json").exists()
 
 
 def test_every_session_is_recorded_also_one_that_is_broken_off(tmp_path: Path) -> None:
-    opened = RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+    opened = RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
     with pytest.raises(KeyboardInterrupt), opened as run, run.timed("work"):
         run.measured["tokens"] = {"user": 5}
         raise KeyboardInterrupt
-    with RunDir(tmp_path, Toy(run_dir=tmp_path, limit=9), PROTOCOL) as run:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path, limit=9), PROTOCOL, SELECTION) as run:
         run.finish({"n": 1})
     first, second = read(tmp_path / "manifest.json")["sessions"]
     assert first["tokens"] == {"user": 5}
@@ -53,47 +54,70 @@ def test_every_session_is_recorded_also_one_that_is_broken_off(tmp_path: Path) -
 
 
 def test_a_summary_is_there_only_while_the_run_is_complete(tmp_path: Path) -> None:
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL) as run:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION) as run:
         run.finish({"n": 1})
     assert read(tmp_path / "summary.json") == {"n": 1}
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
         assert not (tmp_path / "summary.json").exists()
 
 
 def test_another_protocol_is_refused_with_its_differences(tmp_path: Path) -> None:
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
         pass
     other = {"model": "m@1", "sampling": {"temperature": 0.7}}
     with pytest.raises(
         ConfigError, match=r"(?s)another protocol.*--run-dir.*sampling: .*0\.0.* there, .*0\.7.* now"
     ) as error:
-        RunDir(tmp_path, Toy(run_dir=tmp_path), other)
+        RunDir(tmp_path, Toy(run_dir=tmp_path), other, SELECTION)
     assert "model" not in str(error.value)
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
         pass
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({**SELECTION, "seed": 1}, r"(?s)another seed.*0 there, 1 now"),
+        ({"seed": 0, "tasks": {"gsm8k": {"version": 1, "split": "train"}}}, r"(?s)another task options.*test.*train"),
+        ({"seed": 0, "tasks": {"gsm8k": {"version": 2, "split": "test"}}}, r"(?s)another task options.*'version': 1"),
+    ],
+)
+def test_other_rows_of_the_data_are_refused(tmp_path: Path, other: dict, message: str) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
+        pass
+    with pytest.raises(ConfigError, match=message):
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, other)
+
+
+def test_a_folder_may_get_more_tasks(tmp_path: Path) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
+        pass
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, {"seed": 0, "tasks": {"pocket": {"version": 1}}}):
+        pass
+    assert set(read(tmp_path / "manifest.json")["selection"]["tasks"]) == {"gsm8k", "pocket"}
 
 
 def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
     busy = pytest.raises(ConfigError, match="another process works in")
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL), busy:
-        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION), busy:
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"protocol": 3, "sessions": []}'])
 def test_a_damaged_manifest_is_a_named_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(ConfigError, match=r"manifest\.json is no manifest"):
-        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL)
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 
 def test_a_folder_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="can't be written"):
-        RunDir(tmp_path / "file" / "run", Toy(run_dir=tmp_path), PROTOCOL)
+        RunDir(tmp_path / "file" / "run", Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 
 def test_libraries_log_into_the_folder(tmp_path: Path) -> None:
-    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL):
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
         logging.getLogger("eval.anything").warning("halved the batch")
     logging.getLogger("eval.anything").warning("after the run")
     assert "halved the batch" in (tmp_path / "log.txt").read_text()

@@ -46,7 +46,7 @@ class EchoEngine:
     reasons: bool = False
     seen: list[Prompt] = field(default_factory=list)
     max_context: int = 10**6
-    model_id: str = "echo"
+    dtype: str = "float32"
 
     def generate(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
@@ -144,6 +144,23 @@ def _read(folder: Path, dialogues: list[Dialogue]) -> list[Dialogue]:
         return list(Turns(dialogues, "assistant", speaker(EchoEngine()), LIMIT, store))
 
 
+def test_what_is_done_to_a_finished_turn_is_done_once_and_stored(tmp_path: Path) -> None:
+    graded = []
+
+    def grade(dialogue: Dialogue) -> Dialogue:
+        graded.append(dialogue.meta["row"])
+        return replace(dialogue, correct=dialogue.meta["row"] == 1)
+
+    dialogues = [question(1), question(2), held_out(3), question(4)]
+    engine = EchoEngine(fails={2: Failure("generate", "out_of_memory")})
+    for _ in range(2):
+        with RowStore(tmp_path / "turns.jsonl") as store:
+            turns = Turns(dialogues, "assistant", speaker(engine), LIMIT, store, after=grade)
+            turns.generate(silent)
+            assert {d.meta["row"]: d.correct for d in turns}.items() >= {1: True, 2: False, 3: None}.items()
+    assert sorted(graded) == [1, 2, 4]
+
+
 def test_a_seed_belongs_to_the_row_and_the_role() -> None:
     def seeds(dialogues: list[Dialogue], role: str = "user", seed: int = 0) -> dict[int, int]:
         engine = EchoEngine()
@@ -174,10 +191,11 @@ def test_a_key_covers_all_that_decides_the_turn() -> None:
         voice.key(held_out(1), "assistant", LIMIT),
         voice.key(held_out(1), "user", Sampling(max_tokens=98)),
         replace(voice, model_id="echo@2").key(held_out(1), "user", LIMIT),
+        replace(voice, engine=EchoEngine(dtype="bfloat16")).key(held_out(1), "user", LIMIT),
         replace(voice, chat_format=other_history).key(held_out(1), "user", LIMIT),  # type: ignore[arg-type]
         replace(voice, chat_format=other_options).key(held_out(1), "user", LIMIT),  # type: ignore[arg-type]
     }
-    assert len(keys) == 8
+    assert len(keys) == 9
 
 
 def test_reasoning_is_kept_and_neither_heard_nor_graded_nor_judged(tmp_path: Path) -> None:

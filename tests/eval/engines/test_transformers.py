@@ -284,11 +284,6 @@ def test_weights_are_read_when_the_first_prompt_comes(llama: Engine) -> None:
     assert "model" in vars(llama)
 
 
-def test_the_model_id_names_folder_and_content(llama: Engine) -> None:
-    name, digest = llama.model_id.split("@")
-    assert name == llama.folder.name and len(digest) == 12
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -15,7 +15,7 @@ from eval.summary import summarise
 from eval.table import Table, to_csv, to_json, to_markdown
 from eval.tables.table2 import Protocol, build
 
-PROTOCOL = Protocol(model="tiny@0123", judge="local-1", history="as_history", temperature=0.0)
+PROTOCOL = Protocol("tiny@0123", "local-1", "as_history", 0.0, perturbation="none", answers_from=None)
 
 
 def rows(task: str, genuine: int, n: int, *, held_out: bool = False, right: int | None = None) -> list[Dialogue]:
@@ -72,7 +72,10 @@ def test_the_row_has_the_columns_of_the_paper_then_the_others() -> None:
 def test_the_notes_say_how_the_numbers_were_made() -> None:
     table, detail, _ = build("Base", summarise(ROWS), PROTOCOL)
     line, *others = table.notes
-    assert line == "model tiny@0123; judge local-1; history as_history; temperature 0; 95 % Wilson score intervals"
+    assert line == (
+        "model tiny@0123; judge local-1; history as_history; perturbation none; temperature 0; "
+        "95 % Wilson score intervals"
+    )
     assert any("Truncated user turns" in note for note in others)
     assert any("Never pooled" in note for note in others)
     assert not any("WARNING" in note for note in others)
@@ -80,9 +83,15 @@ def test_the_notes_say_how_the_numbers_were_made() -> None:
 
 
 def test_rows_of_another_judge_are_pointed_out() -> None:
-    table, _, _ = build("Base", summarise(ROWS), Protocol("tiny@0123", "local-2", "as_history", 0.7))
+    table, _, _ = build(
+        "Base",
+        summarise(ROWS),
+        Protocol("tiny@0123", "local-2", "as_history", 0.7, "truncate fraction 0.5", "other@4567"),
+    )
     assert f"WARNING: {93 + 100 + 10 + 20 + 300} rows were judged by local-1, not by local-2." in table.notes
     assert "temperature 0.7" in table.notes[0]
+    assert "model tiny@0123; answers from other@4567; " in table.notes[0]
+    assert "perturbation truncate fraction 0.5" in table.notes[0]
 
 
 def test_the_detail_has_every_measure_of_each_task() -> None:
