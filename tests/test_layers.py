@@ -69,6 +69,13 @@ def test_plugins_know_neither_each_other_nor_the_probe(repository: Path) -> None
             assert not up, f"{name} imports {up}"
 
 
+def test_the_client_of_a_server_knows_no_judge(repository: Path) -> None:
+    for name, path in modules(repository).items():
+        if name.startswith("eval.client"):
+            up = {other for other in imports(path) if other.startswith(("eval.judge", "eval.model_judge"))}
+            assert not up, f"{name} imports {up}"
+
+
 def test_importing_everything_loads_nothing_heavy(repository: Path) -> None:
     code = f"""
 import importlib, sys

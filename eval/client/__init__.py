@@ -1,1 +1,1 @@
-"""How a chat-completions server is asked: retries, deadlines, concurrency, batches, budget. Knows no judge."""
+"""How a chat-completions server is asked: retries, deadlines, concurrency, batches, budget, cache. Knows no judge."""

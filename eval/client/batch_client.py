@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval.client.budget import Budget
 from eval.client.chat_reply import Fault, Reply, error_fault, fault_of, reply_of
+from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
-from eval.model_judge.response_cache import ResponseCache
 
 if TYPE_CHECKING:
     from openai.types import Batch

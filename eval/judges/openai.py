@@ -14,13 +14,13 @@ from typing import Any, Literal
 from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
+from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement
 from eval.model_judge.batch_judge import BatchJudge
 from eval.model_judge.judge_prompt import JudgePrompt
 from eval.model_judge.judgement_store import JudgementStore
 from eval.model_judge.online_judge import OnlineJudge
-from eval.model_judge.response_cache import ResponseCache
 
 OPENAI = "https://api.openai.com/v1"
 PROMPT = Path(__file__).with_suffix(".yaml")
@@ -58,7 +58,8 @@ class Judge:
             reasoning_effort: None leaves it to the server.
             max_completion_tokens: reasoning included.
             budget_usd: US dollars that this judge may spend; the rest of the rows then fail with kind "budget".
-            cache: file of judgements, shared by every run of one machine; None remembers them in memory only.
+            cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
+                the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
             concurrency: most requests at once; it adapts below that.
             attempt_s: seconds for one attempt.
             request_s: seconds for one dialogue with all its attempts.

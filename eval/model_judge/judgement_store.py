@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from eval.client.chat_reply import Fault, Reply
+from eval.client.response_cache import ResponseCache
 from eval.dialogue import Failure, Judgement
-from eval.model_judge.response_cache import ResponseCache
 from eval.model_judge.verdict import read
 
 

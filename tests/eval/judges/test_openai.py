@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError, Plugin
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
 from eval.judges.openai import Judge
-from eval.model_judge.response_cache import ResponseCache
 from eval.model_judge.verdict import RESPONSE_FORMAT
 from eval.probe_config import ProbeConfig
 from eval.stages import decide

@@ -1,6 +1,8 @@
-"""Replies by the hash of what was asked, on disk, for any number of processes of one machine at once.
+"""Replies by the hash of what was asked, on a local disk, for any number of processes of one machine at once.
 
-An entry is written whole or not at all, and the first one for a key stays. Knows nothing of what is stored.
+An entry is written whole or not at all, and the first one for a key stays. A network file system is not supported:
+SQLite's locks and shared memory do not reach from machine to machine there, and it need not notice. Knows nothing of
+what is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ class ResponseCache:
         """Open or create the file; None keeps the entries in memory.
 
         Raises:
-            ConfigError: the file can't be used, or lies on a file system that processes can't share it on.
+            ConfigError: the file can't be opened, is no cache, or SQLite itself declines to share it.
         """
         self.path = path
         try:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
-from eval.model_judge.response_cache import ResponseCache
 
 WRITER = """
 import sys
 from pathlib import Path
-from eval.model_judge.response_cache import ResponseCache
+from eval.client.response_cache import ResponseCache
 with ResponseCache(Path(sys.argv[1])) as cache:
     for number in range(300):
         cache.put(f"{number:03}", {"by": sys.argv[2], "text": "\\ud800 é" * 50})
@@ -25,7 +25,7 @@ ENDLESS = """
 import sys
 from itertools import count
 from pathlib import Path
-from eval.model_judge.response_cache import ResponseCache
+from eval.client.response_cache import ResponseCache
 with ResponseCache(Path(sys.argv[1])) as cache:
     for number in count():
         cache.put(str(number), {"number": number})
