@@ -61,7 +61,7 @@ def line_up(runs: Iterable[Run], varied: str | None = None) -> Lineup:
         if value in members:
             raise ConfigError(f"{members[value].name} and {run.name} would fill the same cell; leave one out")
         members[value] = run
-    shared, differing = _split(parts)
+    shared, differing = split_settings(parts)
     names = _names(parts, differing)
     made = [Group(name, members) for name, members in zip(names, groups.values(), strict=True)]
     return Lineup(
@@ -109,7 +109,7 @@ def by_family(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return dict(sorted(families.items(), key=lambda item: (_index(order, item[0]), item[0])))
 
 
-def _split(parts: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+def split_settings(parts: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
     """What all share, and the keys in which they differ; what comes with the model is in neither."""
     keys = [key for key in dict.fromkeys(key for part in parts for key in part) if key not in OF_THE_MODEL]
     differing = [key for key in keys if len({repr(part.get(key)) for part in parts}) > 1]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.paper.lineup import OF_THE_MODEL, UNPERTURBED, line_up, perturbation_of, settings_of
+from eval.paper.lineup import UNPERTURBED, line_up, perturbation_of, settings_of, split_settings
 from eval.runs import Run
 
 PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "answers_from", "perturbation")
@@ -70,8 +70,7 @@ def facts_of(runs: Sequence[Run]) -> Facts:
 def _names(runs: Sequence[Run]) -> list[str]:
     """The model of each run with what else sets it apart, in short; in full where that is not enough."""
     parts = [settings_of(run) for run in runs]
-    keys = dict.fromkeys(key for part in parts for key in part if key not in OF_THE_MODEL)
-    differing = [key for key in keys if len({repr(part.get(key)) for part in parts}) > 1]
+    _, differing = split_settings(parts)
     short = [", ".join([run.model, *_apart(part, differing)]) for run, part in zip(runs, parts, strict=True)]
     full = {group.first.paths: group.name for group in line_up(runs).groups}
     return short if len(set(short)) == len(runs) else [full[run.paths] for run in runs]
