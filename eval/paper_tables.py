@@ -2,18 +2,21 @@
 
     python -m eval.paper_tables runs/sweep/* --out results
 
-Each table is printed and written as table<n>.md, .csv, .tex and .json, each figure as .png and .svg. Runs of different
-protocol stand in rows of their own; what a table cannot use it says in its notes.
+Each table is printed and written as .md, .csv, .tex and .json, each figure as .png and .svg. Runs of different protocol
+stand in rows of their own; what a table cannot use it says in its notes.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
+from eval import table
 from eval.config import ConfigError
-from eval.paper.writing import TABLES, write_figures, write_tables
+from eval.paper import run_tables
+from eval.paper.writing import write_figures, write_tables
 from eval.runs import read_runs
 
 ABOUT = "Write the paper's tables and figures from finished run folders."
@@ -24,33 +27,37 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         runs = read_runs(options.runs)
-        written = write_tables(runs, options.out, options.tables)
+        written = [write_tables(runs, options.out, options.tables)]
         if options.figures:
-            written += write_figures(runs, options.out)
+            written.append(write_figures(runs, options.out))
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print("\n".join(f"wrote {path}" for path in written))
-    return 0 if written else 1
+    tables = [shown for part in written for shown in part.tables]
+    files = [path for part in written for path in part.files]
+    print(table.to_terminal(tables, shutil.get_terminal_size(fallback=(120, 40)).columns))
+    print(*(line for part in written for line in part.left_out), sep="\n")
+    print(*(f"wrote {path}" for path in files), sep="\n")
+    return 0 if files else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m eval.paper_tables", description=ABOUT, allow_abbrev=False)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder of a finished run")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write into")
+    known = run_tables.names()
     parser.add_argument(
-        "--tables", type=_numbers, default=TABLES, metavar="N,N", help="tables to write (default: 1,3,4,5,6)"
+        "--tables", type=_chosen, default=known, metavar="NAME,NAME", help=f"which (default: {','.join(known)})"
     )
     parser.add_argument("--figures", action="store_true", help="draw the figures too")
     return parser
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    numbers = tuple(int(number) for number in text.split(",") if number.isdecimal())
-    if len(numbers) != text.count(",") + 1 or not set(numbers) <= set(TABLES):
-        known = ", ".join(map(str, TABLES))
-        raise argparse.ArgumentTypeError(f"{text!r}; choose among {known} (a probe writes Table 2 itself)")
-    return numbers
+def _chosen(text: str) -> tuple[str, ...]:
+    chosen, known = tuple(text.split(",")), run_tables.names()
+    if not set(chosen) <= set(known):
+        raise argparse.ArgumentTypeError(f"{text!r}; choose among {', '.join(known)} (a probe writes Table 2 itself)")
+    return chosen
 
 
 if __name__ == "__main__":

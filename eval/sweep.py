@@ -17,7 +17,8 @@ from pathlib import Path
 
 from eval import table
 from eval.config import ConfigError, load
-from eval.paper.writing import TABLES, write_figures, write_tables
+from eval.paper import run_tables
+from eval.paper.writing import write_figures, write_tables
 from eval.probe_parts import load_tasks, open_speaker
 from eval.probing import probe
 from eval.report_page.page import write_page
@@ -75,9 +76,10 @@ def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list
 def publish(cells: Sequence[Cell], folder: Path) -> None:
     """Print the paper's tables over all cells; write them with the figures and the report into the sweep's folder."""
     runs = read_runs([cell.config.run_dir for cell in cells])
-    write_tables(runs, folder / "paper", TABLES)
-    write_figures(runs, folder / "paper")
+    written = [write_tables(runs, folder / "paper", run_tables.names()), write_figures(runs, folder / "paper")]
     write_page(runs, folder / "report.html", False)
+    show(*(shown for part in written for shown in part.tables))
+    print(*(line for part in written for line in part.left_out), sep="\n")
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
 
@@ -97,9 +99,9 @@ def by_model(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     return groups
 
 
-def show(shown: table.Table) -> None:
-    """Print a table for people."""
-    print(table.to_terminal([shown], shutil.get_terminal_size(fallback=(120, 40)).columns), flush=True)
+def show(*tables: table.Table) -> None:
+    """Print tables for people."""
+    print(table.to_terminal(tables, shutil.get_terminal_size(fallback=(120, 40)).columns), flush=True)
 
 
 if __name__ == "__main__":

@@ -134,6 +134,15 @@ def to_terminal(tables: Sequence[Table], width: int) -> str:
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
+def each_note_once(tables: Sequence[Table]) -> list[Table]:
+    """The tables for readers of all of them: a note that several share stands under the last of these alone."""
+    later = [{note for other in tables[place + 1 :] for note in other.notes} for place in range(len(tables))]
+    return [
+        replace(one, notes=tuple(note for note in one.notes if note not in repeated))
+        for one, repeated in zip(tables, later, strict=True)
+    ]
+
+
 def to_csv(tables: Sequence[Table]) -> str:
     """Long form, one line per measurement: `table, row, column, value, low, high, successes, n, total, paper, text`.
 

@@ -1,57 +1,54 @@
-"""Write the paper's tables and figures to files, and print the tables."""
+"""Write the paper's tables and figures to files; what a command may print of it comes back with their paths."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from eval import plugin, table
-from eval.paper import drawing
+from eval.paper import drawing, run_tables
 from eval.run_dir import write_atomically
 from eval.runs import Run
 
-TABLES = (1, 3, 4, 5, 6)
-"""A probe writes Table 2 itself."""
 WRITERS = {"md": table.to_markdown, "csv": table.to_csv, "tex": table.to_latex, "json": table.to_json}
 
 
-def write_tables(runs: Sequence[Run], out: Path, numbers: Sequence[int]) -> list[Path]:
-    """Print the tables and write them; returns the files. A table without a row is said to lack what it needs."""
+@dataclass(frozen=True)
+class Written:
+    """The files of all that the runs hold, its tables, and a line for each table or figure that they do not hold."""
+
+    files: tuple[Path, ...]
+    tables: tuple[table.Table, ...]
+    left_out: tuple[str, ...]
+
+
+def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Written:
+    """Write the tables of these `eval.paper.run_tables.names`, each as markdown, CSV, LaTeX and JSON."""
     out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for number in numbers:
-        module = plugin.load("eval.tables", f"table{number}")
-        tables = module.build(runs)
-        if not tables:
-            print(f"Table {number}: left out, it needs {module.NEEDS}\n")
-            continue
-        print(table.to_terminal(_each_note_once(tables), shutil.get_terminal_size(fallback=(120, 40)).columns))
+    built = run_tables.build(runs, names)
+    files = []
+    for one in (one for one in built if one.tables):
         for ending, render in WRITERS.items():
-            written.append(out / f"table{number}.{ending}")
-            write_atomically(written[-1], render(tables))
-    return written
+            files.append(out / f"{one.file}.{ending}")
+            write_atomically(files[-1], render(one.tables))
+    return Written(
+        files=tuple(files),
+        tables=tuple(shown for one in built for shown in table.each_note_once(one.tables)),
+        left_out=tuple(f"{one.title}: left out, {one.lacks}" for one in built if not one.tables),
+    )
 
 
-def _each_note_once(tables: Sequence[table.Table]) -> list[table.Table]:
-    """The tables for a terminal, where a note that several share stands under the last of them."""
-    later = [{note for other in tables[place + 1 :] for note in other.notes} for place in range(len(tables))]
-    return [
-        replace(one, notes=tuple(note for note in one.notes if note not in repeated))
-        for one, repeated in zip(tables, later, strict=True)
-    ]
-
-
-def write_figures(runs: Sequence[Run], out: Path) -> list[Path]:
-    """Draw and write every figure of `eval/figures/`; returns the files."""
+def write_figures(runs: Sequence[Run], out: Path) -> Written:
+    """Draw and write every figure of `eval/figures/`, each as PNG and SVG."""
     out.mkdir(parents=True, exist_ok=True)
-    written = []
+    files: list[Path] = []
+    left_out = []
     for name in plugin.names("eval.figures"):
         module = plugin.load("eval.figures", name)
         drawings = module.build(runs)
         if not drawings:
-            print(f"figure {name}: left out, it needs {module.NEEDS}\n")
+            left_out.append(f"figure {name}: left out, it needs {module.NEEDS}")
         for title, figure in drawings.items():
-            written += drawing.write(figure, out / f"figure_{title}")
-    return written
+            files += drawing.write(figure, out / f"figure_{title}")
+    return Written(tuple(files), (), tuple(left_out))

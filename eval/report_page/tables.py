@@ -6,16 +6,16 @@ A table is laid out for reading: the number in front, its interval and n in a qu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from eval import plugin
+from eval.paper import run_tables
 from eval.paper.headings import place
 from eval.paper.model_table import subject, summary_of
 from eval.report_page.facts import Facts
 from eval.report_page.marks import Mark, Scale, Segment, segments
 from eval.runs import Run
 from eval.summary import TaskSummary
-from eval.table import Cell, Table
+from eval.table import Cell, Table, each_note_once
 from eval.tables import table2
 
 MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
@@ -123,18 +123,10 @@ def label_shares(runs: Sequence[Run], facts: Facts) -> list[Shares]:
 
 
 def paper_tables(runs: Sequence[Run]) -> tuple[list[ShownTable], list[str]]:
-    """The paper's tables that these runs fill, and for each of the others what it would need.
-
-    Tables of `eval/tables/` that are built of runs say so by naming what they need.
-    """
-    shown, wanting = [], []
-    for name in plugin.names("eval.tables"):
-        module = plugin.load("eval.tables", name)
-        if hasattr(module, "NEEDS"):
-            built = module.build(runs)
-            shown += [laid_out(table) for table in _notes_once(built)]
-            wanting += [] if built else [f"{name.replace('table', 'Table ')} needs {module.NEEDS}."]
-    return shown, wanting
+    """The paper's tables that these runs fill, and for each of the others what it would need."""
+    built = run_tables.build(runs, run_tables.names())
+    shown = [laid_out(table) for one in built for table in each_note_once(one.tables)]
+    return shown, [f"{one.title} is left out: {one.lacks}." for one in built if not one.tables]
 
 
 def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTable]]]:
@@ -144,15 +136,6 @@ def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTabl
         built = table2.build(told.name, run.summaries, table2.Protocol.of(run.protocol))
         shown.append((f"{told.tag} · {told.name}" if len(runs) > 1 else told.name, [laid_out(one) for one in built]))
     return shown
-
-
-def _notes_once(tables: Sequence[Table]) -> list[Table]:
-    """The tables, with notes that several in a row share under the last of them alone."""
-    following = [*(table.notes for table in tables[1:]), ()]
-    return [
-        replace(table, notes=()) if table.notes == after else table
-        for table, after in zip(tables, following, strict=False)
-    ]
 
 
 def laid_out(table: Table) -> ShownTable:

@@ -1,19 +1,23 @@
 """Instruction following in full: IFEval and IFBench at prompt and instruction level, strict and loose.
 
-Rows in, table out. The answers are graded again, from their text: give rows whose answers no perturbation has changed.
-Layout: arXiv 2311.07911, Table 3. Beside the published checkers stand those of `eval/grading/corrected_checkers.py`.
+Runs in, tables out; the answers of unperturbed runs are graded again, from their text alone. Layout: arXiv
+2311.07911, Table 3. Beside the published checkers stand those of `eval/grading/corrected_checkers.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from eval.dialogue import Dialogue
 from eval.grading.instruction_following import Verdict, verdicts
+from eval.paper.lineup import Group, line_up, select
+from eval.paper.model_table import summary_of
+from eval.runs import Run
 from eval.stats.rates import Rate
 from eval.table import Cell, Table
 
+NEEDS = "unperturbed runs with graded answers to IFEval or IFBench"
 TASKS = {"ifeval": "IFEval", "ifbench": "IFBench"}
 HEADLINES = {"ifeval": "strict", "ifbench": "loose"}
 """The verdict that each benchmark reports, and that `correct` holds."""
@@ -27,27 +31,29 @@ NOTES = (
 )
 
 
-def build(rows: Iterable[Dialogue]) -> list[Table]:
-    """One table of the IFEval and IFBench rows among `rows`; none if there are none.
+def build(runs: Sequence[Run]) -> list[Table]:
+    """A table for each group of runs that differ in the temperature of the user turns alone: they share their answers.
 
     Raises:
-        ValueError: a row's answer is not the one that was graded when the row was made.
         FileNotFoundError: no NLTK data.
+        ConfigError: two runs of a group have the same temperature.
     """
-    counts: dict[str, _Counts] = {}
-    for row in rows:
-        if row.task in TASKS:
-            counts.setdefault(row.task, _Counts()).add(row)
-    present = [task for task in TASKS if task in counts]
-    if not present:
-        return []
-    columns = ("measure", *(f"{TASKS[task]}, {kind}" for task in present for kind in ("published", "corrected")))
-    lines = [
-        (Cell(measure), *(Cell.rate(rate, with_n=True) for task in present for rate in counts[task].rates(measure)))
-        for measure in MEASURES
-    ]
-    totals = (Cell("N"), *(Cell.number(counts[task].total) for task in present for _ in range(2)))
-    return [Table("Instruction following", columns, (*lines, totals), NOTES)]
+    unperturbed, notes = select(runs)
+    tables = []
+    for group in line_up(unperturbed, "sampling.temperature").groups:
+        counts = {task: _count(task, run.rows()) for task in TASKS if (run := _answering(group, task))}
+        if counts:
+            tables.append(_table(group.name, counts, notes))
+    return tables
+
+
+def _answering(group: Group, task: str) -> Run | None:
+    """The first run of the group in which the model's own answers to `task` were graded."""
+    for run in group.runs.values():
+        summary = summary_of(run.summaries, task, "self-generated")
+        if summary and summary.accuracy.n:
+            return run
+    return None
 
 
 @dataclass
@@ -55,30 +61,45 @@ class _Counts:
     """The verdicts of one task: a list per graded answer, by the published checkers and by the corrected ones."""
 
     total: int = 0
-
-    def __post_init__(self) -> None:
-        self.published: list[list[Verdict]] = []
-        self.corrected: list[list[Verdict]] = []
-
-    def add(self, row: Dialogue) -> None:
-        """Grade the answer of one row."""
-        self.total += 1
-        published, corrected = verdicts(row), verdicts(row, corrected=True)
-        if published is None or corrected is None:
-            return
-        headline = all(getattr(verdict, HEADLINES[row.task]) for verdict in published)
-        if row.correct is not headline:
-            raise ValueError(
-                f"{row.task} row {row.id} was graded {row.correct}, and its answer is now {headline}: the answer was "
-                "changed by a perturbation, or the checkers are another version; use the run without a perturbation"
-            )
-        self.published.append(published)
-        self.corrected.append(corrected)
+    regraded: int = 0
+    """Answers whose headline verdict is not the one of their row."""
+    published: list[list[Verdict]] = field(default_factory=list)
+    corrected: list[list[Verdict]] = field(default_factory=list)
 
     def rates(self, measure: str) -> tuple[Rate, Rate]:
         """The rate by the published checkers and by the corrected ones."""
         level, name = measure.removesuffix(" %").split("-level ")
         return _rate(self.published, level, name), _rate(self.corrected, level, name)
+
+
+def _count(task: str, rows: Iterable[Dialogue]) -> _Counts:
+    """Grade the answers of one task."""
+    counts = _Counts()
+    for row in (row for row in rows if row.task == task):
+        counts.total += 1
+        if row.correct is None:
+            continue
+        published, corrected = verdicts(row), verdicts(row, corrected=True)
+        assert published is not None and corrected is not None, f"{task} row {row.id} is graded and has no answer"
+        counts.regraded += row.correct is not all(getattr(verdict, HEADLINES[task]) for verdict in published)
+        counts.published.append(published)
+        counts.corrected.append(corrected)
+    return counts
+
+
+def _table(name: str, counts: dict[str, _Counts], notes: Iterable[str]) -> Table:
+    columns = ("measure", *(f"{TASKS[task]}, {kind}" for task in counts for kind in ("published", "corrected")))
+    lines = [
+        (Cell(measure), *(Cell.rate(rate, with_n=True) for task in counts for rate in counts[task].rates(measure)))
+        for measure in MEASURES
+    ]
+    totals = (Cell("N"), *(Cell.number(counts[task].total) for task in counts for _ in range(2)))
+    warnings = [
+        f"WARNING: {counted.regraded} {TASKS[task]} rows were graded otherwise when they were made, by other checkers."
+        for task, counted in counts.items()
+        if counted.regraded
+    ]
+    return Table(f"Instruction following, {name}", columns, (*lines, totals), (*NOTES, *notes, *warnings))
 
 
 def _rate(answers: list[list[Verdict]], level: str, name: str) -> Rate:

@@ -44,6 +44,7 @@ def test_every_table_and_figure_is_written(runs: list[str], tmp_path: Path, caps
     assert "Table 1: truncated answers" in printed
     assert printed.count("Runs left out") == 4, "once a number, however many tables it has"
     assert f"wrote {out / 'table1.tex'}" in printed
+    assert "Instruction following: left out, it needs unperturbed runs with graded answers" in printed
     lines = csv.DictReader((out / "table4.csv").open())
     line = next(r for r in lines if r["column"] == "T=1" and "genuine" in r["row"] and "GSM8K" in r["table"])
     assert (line["successes"], line["n"], line["paper"]) == ("9", "40", "")
@@ -77,4 +78,4 @@ def test_unknown_tables_are_refused_with_the_known(
 ) -> None:
     with pytest.raises(SystemExit):
         main([*runs, "--out", str(tmp_path), "--tables", numbers])
-    assert "choose among 1, 3, 4, 5, 6" in capsys.readouterr().err
+    assert "choose among 1, 3, 4, 5, 6, instruction_following (a probe" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 from eval.stats.rates import Interval, Rate, wilson
-from eval.table import Cell, Table, to_csv, to_json, to_latex, to_markdown, to_terminal
+from eval.table import Cell, Table, each_note_once, to_csv, to_json, to_latex, to_markdown, to_terminal
 
 HOSTILE = [
     "a|b",
@@ -272,3 +272,9 @@ def test_latex_is_booktabs_with_a_column_per_cell() -> None:
         r"\par\smallskip 100 \%",
         r"\end{table}",
     ]
+
+
+def test_a_note_that_tables_share_stands_under_the_last_of_them() -> None:
+    tables = [Table(title, ("a",), (), notes) for title, notes in (("x", ("1", "2")), ("y", ("2",)), ("z", ("1", "3")))]
+    assert [table.notes for table in each_note_once(tables)] == [(), ("2",), ("1", "3")]
+    assert each_note_once([]) == []

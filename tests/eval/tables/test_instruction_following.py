@@ -1,17 +1,20 @@
-"""The four scores of IFEval and IFBench: recomputed by hand, and refused for answers that were changed."""
+"""The four scores of IFEval and IFBench from run folders: recomputed by hand, once for all runs that share answers."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from eval.dialogue import Dialogue, Failure, Message
+from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.runs import read_runs
 from eval.table import Table
-from eval.tables.instruction_following import build
+from eval.tables import instruction_following
 from eval.tasks import ifbench, ifeval
 
+MakeRun = Callable[..., Path]
 WORDS = {"id": "length_constraints:number_words", "kwargs": {"relation": "less than", "num_words": 3}}
 NO_COMMA = {"id": "punctuation:no_comma", "kwargs": {}}
 RATIO = {"id": "ratio:sentence_type", "kwargs": {}}
@@ -19,27 +22,33 @@ CHECKS = {"ifeval": ifeval.check, "ifbench": ifbench.check}
 
 
 def row(task: str, text: str | None, *instructions: dict, number: int = 0) -> Dialogue:
-    """A graded row with a user turn, or one whose answer was never made."""
-    query = Dialogue(task, (Message("user", "Write."),), meta={"instructions": list(instructions), "key": str(number)})
+    """A graded and judged row, or one whose answer was never made."""
+    meta = {"instructions": list(instructions), "key": str(number)}
+    query = Dialogue(task, (Message("user", "Write."),), meta=meta)
     if text is None:
         return replace(query, failure=Failure("generate", "context_too_long"))
     answered = query.says(Message("assistant", text, "model", "stop"))
-    return replace(answered.says(Message("user", "So, what, now?", "model")), correct=CHECKS[task](answered))
+    spoken = replace(answered.says(Message("user", "So, what, now?", "model")), correct=CHECKS[task](answered))
+    return replace(spoken, judgement=Judgement("generic_followup", True, "local-1"))
 
 
 @pytest.fixture
 def rows(nltk_data: None) -> list[Dialogue]:
-    """Five rows of IFEval, two of IFBench, one of another task."""
+    """Five rows of IFEval, two of IFBench, one that failed in another task."""
     return [
-        row("ifeval", "so short", WORDS, NO_COMMA),
-        row("ifeval", "Sure, here:\nso short", WORDS, NO_COMMA),
-        row("ifeval", "this, is far, too long", WORDS, NO_COMMA),
-        row("ifeval", "", WORDS, NO_COMMA),
-        row("ifeval", None, WORDS, NO_COMMA),
-        row("ifbench", "What a day!", RATIO),
-        row("ifbench", "One. Two. Three?", RATIO),
-        Dialogue("gsm8k", (Message("user", "2 + 2?"),)),
+        row("ifeval", "so short", WORDS, NO_COMMA, number=1),
+        row("ifeval", "Sure, here:\nso short", WORDS, NO_COMMA, number=2),
+        row("ifeval", "this, is far, too long", WORDS, NO_COMMA, number=3),
+        row("ifeval", "", WORDS, NO_COMMA, number=4),
+        row("ifeval", None, WORDS, NO_COMMA, number=5),
+        row("ifbench", "What a day!", RATIO, number=6),
+        row("ifbench", "One. Two. Three?", RATIO, number=7),
+        Dialogue("gsm8k", (Message("user", "2 + 2?"),), failure=Failure("generate", "context_too_long")),
     ]
+
+
+def build(*paths: Path) -> list[Table]:
+    return instruction_following.build(read_runs(paths))
 
 
 def shares(table: Table, column: str) -> list[str]:
@@ -48,8 +57,9 @@ def shares(table: Table, column: str) -> list[str]:
     return [f"{cells[place].successes}/{cells[place].n}" for cells in table.rows[:-1]]
 
 
-def test_the_four_scores_are_those_counted_by_hand(rows: list[Dialogue]) -> None:
-    (table,) = build(rows)
+def test_the_four_scores_are_those_counted_by_hand(rows: list[Dialogue], make_run: MakeRun) -> None:
+    (table,) = build(make_run("run", rows))
+    assert table.title == "Instruction following, SmolLM2-135M-Instruct"
     assert table.columns == (
         "measure",
         "IFEval, published",
@@ -70,16 +80,36 @@ def test_the_four_scores_are_those_counted_by_hand(rows: list[Dialogue]) -> None
     assert [cell.text for cell in table.rows[-1]] == ["N", "5", "5", "2", "2"]
 
 
-def test_equal_rows_in_any_order_give_an_equal_table(rows: list[Dialogue]) -> None:
-    assert build(rows[::-1]) == build(rows)
+def test_equal_rows_in_any_order_give_an_equal_table(rows: list[Dialogue], make_run: MakeRun) -> None:
+    assert build(make_run("run", rows)) == build(make_run("reversed", rows[::-1]))
 
 
-def test_other_tasks_alone_give_no_table(rows: list[Dialogue]) -> None:
-    assert build(rows[-1:]) == []
+def test_runs_of_other_temperatures_share_their_answers_and_perturbed_ones_are_left_out(
+    rows: list[Dialogue], make_run: MakeRun
+) -> None:
+    cold = make_run("cold", [line for line in rows if line.task == "ifeval"])
+    warm = make_run("warm", rows, temperature=1.0)
+    cut = make_run("cut", rows, perturbation={"name": "truncate"})
+    (table,) = build(cold, warm, cut)
+    assert table.rows == build(warm)[0].rows
+    assert "Runs left out: 1 perturbed." in table.notes
+    assert build(cut) == []
 
 
-def test_an_answer_that_was_changed_after_its_grade_is_refused(rows: list[Dialogue]) -> None:
-    query, _, turn = rows[0].messages
-    changed = replace(rows[0], messages=(query, Message("assistant", "so short, no?", "model", "stop"), turn))
-    with pytest.raises(ValueError, match=re.escape(f"ifeval row {changed.id} was graded True, and its answer is now")):
-        build([changed])
+def test_models_stand_in_tables_of_their_own(rows: list[Dialogue], make_run: MakeRun) -> None:
+    tables = build(make_run("small", rows), make_run("qwen", rows, model="Qwen3.5-2B@1", format="qwen3_5"))
+    assert [table.title for table in tables] == [
+        "Instruction following, Qwen3.5-2B",
+        "Instruction following, SmolLM2-135M-Instruct",
+    ]
+
+
+def test_answers_that_were_not_graded_give_no_table(rows: list[Dialogue], make_run: MakeRun) -> None:
+    ungraded = [replace(line, correct=None) for line in rows]
+    assert build(make_run("run", ungraded)) == [] == build(make_run("other", rows[-1:]))
+
+
+def test_a_verdict_that_is_not_that_of_the_row_is_told(rows: list[Dialogue], make_run: MakeRun) -> None:
+    (table,) = build(make_run("run", [replace(rows[0], correct=False), *rows[1:]]))
+    assert table.notes[-1].startswith("WARNING: 1 IFEval rows were graded otherwise when they were made")
+    assert not any("WARNING" in note for note in build(make_run("right", rows))[0].notes)
