@@ -19,16 +19,17 @@ from eval.local_judge.turn_text import Exchange
 
 PARAMETERS = Path(__file__).with_suffix(".json")
 READERS = tuple(
-    Path(__file__).parent.parent / "local_judge" / name
+    Path(__file__).parent.parent / name
     for name in (
-        "turn_artifacts.py",
-        "turn_cues.py",
-        "turn_cues.yaml",
-        "turn_decision.py",
-        "turn_features.py",
-        "turn_model.py",
-        "turn_text.py",
-        "turn_words.yaml",
+        "labels.py",
+        "local_judge/turn_artifacts.py",
+        "local_judge/turn_cues.py",
+        "local_judge/turn_cues.yaml",
+        "local_judge/turn_decision.py",
+        "local_judge/turn_features.py",
+        "local_judge/turn_model.py",
+        "local_judge/turn_text.py",
+        "local_judge/turn_words.yaml",
     )
 )
 """The files that decide, code and word lists: a change in one is another judge."""

@@ -1,8 +1,10 @@
 # ruff: noqa: RUF001 (text of several scripts is what this file is about)
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.fit_judge import judge_unseen
 from eval.gold import read_gold
+from eval.judges import local
 from eval.judges.local import Judge
 from eval.labels import ALWAYS_GENUINE, LABELS, NEVER_GENUINE
 from eval.rater_agreement import kappa
@@ -189,8 +193,6 @@ def test_a_very_long_turn_is_not_genuine(turn):
 
 
 def test_the_id_names_the_judge_and_changes_with_the_weights(tmp_path, monkeypatch):
-    from eval.judges import local
-
     assert JUDGE.id == Judge().id
     assert JUDGE.id.startswith("local-1-")
     changed = tmp_path / "local.json"
@@ -199,22 +201,32 @@ def test_the_id_names_the_judge_and_changes_with_the_weights(tmp_path, monkeypat
     assert Judge().id != JUDGE.id
 
 
-def test_stored_figures_are_cross_validated_and_above_the_plain_baseline():
-    import json
+def test_every_file_that_decides_is_part_of_the_version():
+    package = Path(local.__file__).parents[1]
+    waiting, found = {package / "judges" / "local.py"}, set()
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        text = path.read_text(encoding="utf-8")
+        imported = re.findall(r"^\s*from (eval\.[\w.]+) import", text, re.MULTILINE)
+        waiting |= {package.parent / f"{name.replace('.', '/')}.py" for name in imported} - found
+        words = {path.with_suffix(".yaml"), *(path.with_name(name) for name in re.findall(r"\w+\.yaml", text))}
+        found |= {name for name in words if name.is_file()}
+    shapes = {package / name for name in ("dialogue.py", "judge.py", "judges/local.py")}
+    assert found - shapes == set(local.READERS)
 
-    from eval.judges.local import PARAMETERS
 
-    figures = json.loads(PARAMETERS.read_text(encoding="utf-8"))["cross_validated"]
-    assert len(figures["binary"]) == len(figures["seeds"])
-    assert min(run["kappa"] for run in figures["binary"]) > 0.58
-    assert min(run["kappa"] for run in figures["label"]) > 0.55
-
-
-def test_agreement_with_the_labelled_development_items():
+@pytest.mark.integration
+def test_items_on_queries_that_were_not_seen_are_judged_as_the_labels_say():
     data = Path(os.environ.get("USERTURN_DATA", Path(__file__).parents[4] / "shared" / "data"))
     gold = data.parent / "gold" / "dev.jsonl"
     if not gold.is_file():
         pytest.skip(f"no labelled items at {gold}")
     items = read_gold(gold)
-    given_ = [result.genuine for _, result in JUDGE.judge(item.dialogue for item in items)]
-    assert kappa([item.genuine for item in items], given_) >= 0.5
+    judged = judge_unseen(items, seed=0)
+    binary = kappa([item.genuine for item in items], [judgement.genuine for judgement in judged])
+    label = kappa([item.label for item in items], [judgement.label for judgement in judged])
+    assert binary >= 0.5 and label >= 0.5
+    stored = json.loads(local.PARAMETERS.read_text(encoding="utf-8"))
+    if stored["n"] == len(items):
+        assert stored["cross_validated"]["binary"][0]["kappa"] == pytest.approx(binary, abs=0.03)
