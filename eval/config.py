@@ -227,15 +227,32 @@ def _spell_out_plugins(cls: type[BaseModel], values: dict[str, Any]) -> None:
 
 
 def _set(values: dict[str, Any], dotted: str, value: Any) -> None:
-    *parents, leaf = dotted.split(".")
-    for depth, parent in enumerate(parents, start=1):
-        below = values.get(parent)
+    parents: list[str] = []
+    key, rest = _next_key(values, dotted.split("."))
+    while rest:
+        parents.append(key)
+        below = values.get(key)
         if below is None:
-            below = values[parent] = {}
+            below = values[key] = {}
         if not isinstance(below, dict):
-            raise ConfigError(f"--{dotted}: {'.'.join(parents[:depth])} is {below!r}, it has no fields")
+            raise ConfigError(f"--{dotted}: {'.'.join(parents)} is {below!r}, it has no fields")
         values = below
-    values[leaf] = value
+        key, rest = _next_key(values, rest)
+    values[key] = value
+
+
+def _next_key(values: Mapping[str, Any], parts: list[str]) -> tuple[str, list[str]]:
+    """The key of `values` that the most of the first `parts` spell, or a new one, and the parts behind it.
+
+    Keys of a file may hold hyphens ("smollm2-135m") and dots ("Qwen3.5-2B"), those of the command line are split at
+    dots and have underscores.
+    """
+    for count in range(len(parts), 0, -1):
+        spelled = ".".join(parts[:count])
+        for key in values:
+            if str(key).replace("-", "_") == spelled:
+                return key, parts[count:]
+    return parts[0], parts[1:]
 
 
 def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:

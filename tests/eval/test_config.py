@@ -80,6 +80,20 @@ def test_hyphen_and_underscore_are_one(spelling: str) -> None:
     assert parse("--name=a", *spelling.split()).run_dir == Path("runs/y")
 
 
+@pytest.mark.parametrize("spelling", ["smol-2", "smol_2"])
+def test_a_key_of_the_file_is_met_in_either_spelling_and_with_its_dots(tmp_path: Path, spelling: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("name: a\ntasks: {smol-2: {limit: 1}, Qwen3.5-2B: {limit: 2}, Qwen3: {limit: 3}}\n")
+    argv = [f"--tasks.{spelling}.limit=4", "--tasks.Qwen3.5-2B.new-option", "5", "--tasks.Qwen3.limit", "6"]
+    assert parse("--config", str(path), *argv).tasks == {
+        "smol-2": {"limit": "4"},
+        "Qwen3.5-2B": {"limit": 2, "new_option": "5"},
+        "Qwen3": {"limit": "6"},
+    }
+    assert parse("--config", str(path), "--tasks.Qwen3.5-2B", "null").tasks["Qwen3.5-2B"] is None
+    assert "new_one" in parse("--config", str(path), "--tasks.new-one.limit", "5").tasks
+
+
 def test_null_unsets() -> None:
     assert parse("--name", "a", "--limit", "null").limit is None
 
