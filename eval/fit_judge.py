@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -107,23 +108,32 @@ def cross_validate(items: Sequence[GoldItem]) -> dict[str, Any]:
     return figures
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Fit, and write the parameter file."""
-    parser = argparse.ArgumentParser(prog="python -m eval.fit_judge", description=__doc__)
-    parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
-    parser.add_argument("--out", type=Path, default=PARAMETERS, help="parameter file to write (default: %(default)s)")
-    args = parser.parse_args(argv)
-    items = read_gold(args.gold)
-    fitted = {
+def fit_and_validate(items: Sequence[GoldItem]) -> dict[str, Any]:
+    """What the parameter file holds: weights, hashes of the contexts that they come from, cross-validated figures."""
+    return {
         "n": len(items),
         "contexts": sorted({item.context for item in items}),
         "cross_validated": cross_validate(items),
         "model": fit(items).to_json(),
     }
-    args.out.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fit, and write the parameter file; 2 on unusable input."""
+    parser = argparse.ArgumentParser(prog="python -m eval.fit_judge", description=__doc__)
+    parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
+    parser.add_argument("--out", type=Path, default=PARAMETERS, help="parameter file to write (default: %(default)s)")
+    args = parser.parse_args(argv)
+    try:
+        fitted = fit_and_validate(read_gold(args.gold))
+        args.out.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     print(json.dumps(fitted["cross_validated"], indent=1))
     print(f"wrote {args.out}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

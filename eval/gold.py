@@ -40,12 +40,12 @@ def read_gold(path: Path) -> list[GoldItem]:
     if not path.is_file():
         raise FileNotFoundError(f"no gold file {path}; give the path of a JSONL file with labelled user turns")
     items = []
-    with path.open(encoding="utf-8", errors="strict") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                items.append(_item(json.loads(line)))
+                items.append(_item(json.loads(line.decode("utf-8"))))
             except (ValueError, TypeError, KeyError) as error:
                 reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ValueError(f"{path}, line {number}: {reason}") from error

@@ -30,6 +30,15 @@ def items() -> list[GoldItem]:
     return found
 
 
+def row(item: GoldItem) -> dict[str, object]:
+    return {
+        "messages": [{"role": m.role, "content": m.text} for m in item.dialogue.messages[:-1]],
+        "user_turn": item.dialogue.messages[-1].text,
+        "label": item.label,
+        "genuine": item.genuine,
+    }
+
+
 def test_every_item_is_judged_by_a_fit_that_never_saw_its_query(monkeypatch):
     real, trained = fit_judge.fit, []
 
@@ -61,23 +70,33 @@ def test_the_same_items_give_the_same_weights():
 def test_the_command_writes_parameters_that_name_queries_and_figures(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(fit_judge, "SEEDS", (0,))
     gold, out = tmp_path / "gold.jsonl", tmp_path / "local.json"
-    rows = [
-        {
-            "messages": [{"role": m.role, "content": m.text} for m in item.dialogue.messages[:-1]],
-            "user_turn": item.dialogue.messages[-1].text,
-            "label": item.label,
-            "genuine": item.genuine,
-        }
-        for item in items()
-    ]
+    rows = [row(item) for item in items()]
     gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    fit_judge.main(["--gold", str(gold), "--out", str(out)])
+    assert fit_judge.main(["--gold", str(gold), "--out", str(out)]) == 0
     written = json.loads(out.read_text())
     assert written["n"] == len(rows)
     assert len(written["contexts"]) == len(PLACES)
     assert len(written["cross_validated"]["binary"]) == 1
     assert TurnModel.read(out).features
     assert str(out) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "no gold file"),
+        ("{}\n", r"gold.jsonl, line 1: field 'messages' is missing"),
+        ("\udcff", "gold.jsonl"),
+        (json.dumps(row(items()[0])), "1 different queries cannot be cross-validated"),
+    ],
+)
+def test_a_gold_file_that_cannot_be_used_is_an_error_line(tmp_path, capsys, text, message):
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "local.json"
+    if text is not None:
+        gold.write_text(text, errors="surrogateescape")
+    assert fit_judge.main(["--gold", str(gold), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and message in error and not out.exists()
 
 
 @pytest.mark.parametrize("broken", [{"mean": []}, {"genuine": [1.0]}, {"labels": {"praise": []}}])
