@@ -2,56 +2,54 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from eval.table import Cell, Table, to_terminal
 
-HEADINGS = ("slice", "n", "unj.", "gold yes", "judge yes", "kappa", "agree", "label kappa", "label agree")
+COLUMNS = ("slice", "n", "unj.", "gold yes", "judge yes", "kappa", "agree", "label kappa", "label agree")
 
 
 def show(report: dict[str, Any]) -> None:
     """Print the report of `eval.agreement`: headline, caution, slices, confusion."""
-    console = Console()
-    console.print(f"judge {report['judge']}: n = {report['n']}, unjudged = {report['unjudged']}", highlight=False)
+    print(f"judge {report['judge']}: n = {report['n']}, unjudged = {report['unjudged']}")
     if report["cross_validated"]:
-        console.print("cross-validated: each item was judged by a fit that had not seen its query", highlight=False)
+        print("cross-validated: each item was judged by a fit that had not seen its query")
     elif report["fitted_share"]:
-        share = f"{report['fitted_share']:.0%}"
-        console.print(
-            f"[bold red]caution:[/] {share} of these items are on queries that this judge was FITTED on, so the "
-            "figures flatter it; use --cv for figures on unseen queries",
-            highlight=False,
+        print(
+            f"CAUTION: {report['fitted_share']:.0%} of these items are on queries that this judge was FITTED on, so "
+            "the figures flatter it; use --cv for figures on unseen queries"
         )
-    console.print(_slices(report))
-    console.print(_confusion(report["confusion"]))
+    width = shutil.get_terminal_size(fallback=(120, 40)).columns
+    print(to_terminal([_slices(report), _confusion(report["confusion"])], width))
 
 
 def _slices(report: dict[str, Any]) -> Table:
-    table = Table(title="Agreement with the labels")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading == "slice" else "right", no_wrap=heading == "slice")
-    table.add_row(*_row("all", report))
-    for name, values in report["slices"].items():
-        table.add_section()
-        for value, figures in values.items():
-            table.add_row(*_row(f"{name}: {value}", figures))
-    return table
+    slices = [
+        (f"{name}: {value}", figures) for name, values in report["slices"].items() for value, figures in values.items()
+    ]
+    rows = tuple(_row(name, figures) for name, figures in [("all", report), *slices])
+    return Table("Agreement with the labels", COLUMNS, rows)
 
 
-def _row(name: str, figures: dict[str, Any]) -> list[str]:
+def _row(name: str, figures: dict[str, Any]) -> tuple[Cell, ...]:
     binary, label = figures["binary"], figures["label"]
     prevalence = binary.get("prevalence", {"gold": None, "judge": None})
-    cells = [prevalence["gold"], prevalence["judge"], *(r[k] for r in (binary, label) for k in ("kappa", "agreement"))]
-    return [name, str(figures["n"]), str(figures["unjudged"]), *("-" if c is None else f"{c:.3f}" for c in cells)]
+    shares = [prevalence["gold"], prevalence["judge"], *(r[k] for r in (binary, label) for k in ("kappa", "agreement"))]
+    counts = (Cell.number(figures["n"]), Cell.number(figures["unjudged"]))
+    return (Cell(name), *counts, *(Cell.number(share, digits=3) for share in shares))
 
 
 def _confusion(confusion: dict[str, dict[str, int]]) -> Table:
-    table = Table(title="Labels: rows as labelled, columns as judged")
-    columns = list(dict.fromkeys([*confusion, *(given for row in confusion.values() for given in row)]))
-    table.add_column("labelled")
-    for given in columns:
-        table.add_column("\n".join(given.split("_")), justify="right")
-    for gold, row in confusion.items():
-        table.add_row(gold, *(str(row.get(given, "·")) for given in columns))
-    return table
+    given = list(dict.fromkeys([*confusion, *(label for row in confusion.values() for label in row)]))
+    columns = ("labelled", *map(_words, given))
+    rows = tuple(
+        (Cell(_words(gold)), *(Cell.number(row[label]) if label in row else Cell("·") for label in given))
+        for gold, row in confusion.items()
+    )
+    return Table("Labels: rows as labelled, columns as judged", columns, rows)
+
+
+def _words(label: str) -> str:
+    """A label that may be wrapped between its words."""
+    return label.replace("_", " ")

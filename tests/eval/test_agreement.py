@@ -136,7 +136,16 @@ def test_the_table_shows_every_slice_and_the_confusion(tmp_path, capsys):
     assert "n = 2, unjudged = 0" in shown
     assert "task: garden" in shown
     assert "Labels: rows as labelled, columns as judged" in shown
-    assert "caution" not in shown
+    assert "CAUTION" not in shown
+
+
+@pytest.mark.parametrize("text", ["[/red]", "[bold]x", "a[link=http://x]b", "\x1b[31mred", "two\nlines", "\ud800"])
+def test_text_of_the_gold_file_is_shown_and_never_run(tmp_path, capsys, text):
+    path = write(tmp_path / "gold.jsonl", [{**ROWS[0], "source": text, "task": text}, ROWS[1]])
+    assert main(["--gold", str(path), "--judge", "local"]) == 0
+    shown = capsys.readouterr().out
+    plain = " ".join(text.split()).replace("\x1b", "\ufffd").replace("\ud800", "\ufffd")
+    assert f"source: {plain}" in shown and f"task: {plain}" in shown
 
 
 def test_figures_on_fitting_data_come_with_a_caution(tmp_path, capsys, monkeypatch):
