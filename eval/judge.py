@@ -20,6 +20,9 @@ class Judge(Protocol):
     measured: dict[str, Any]
     """What it has used since it was made, for the manifest: questions, attempts, tokens, dollars; empty if nothing."""
 
+    cost_bound: float | None
+    """US dollars that one dialogue costs at most, for an estimate: 0.0 where nothing is paid, None without a price."""
+
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its `Judgement`, or a `Failure("judge", ...)`, as each is decided, in any order."""
         ...

@@ -38,6 +38,8 @@ READERS = tuple(
 class Judge:
     """Judges user turns one by one, in order, the same way every time."""
 
+    cost_bound: float | None = 0.0
+
     def __init__(self) -> None:
         self._model = TurnModel.read(PARAMETERS)
         self.id = f"local-1-{_version()}"

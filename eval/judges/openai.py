@@ -16,14 +16,16 @@ from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
 from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
-from eval.dialogue import Dialogue, Failure, Judgement
+from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.model_judge.batch_judge import BatchJudge
 from eval.model_judge.judge_prompt import JudgePrompt
 from eval.model_judge.judgement_store import JudgementStore
-from eval.model_judge.online_judge import OnlineJudge
+from eval.model_judge.online_judge import LARGER, OnlineJudge
 
 OPENAI = "https://api.openai.com/v1"
 PROMPT = Path(__file__).with_suffix(".yaml")
+LONGEST = 16_000
+"""Bytes of a conversation that an estimate reckons with: an answer of 2,048 tokens has about half of them."""
 CACHE = Path("~/.cache/userturn/judgements.sqlite")
 
 
@@ -77,6 +79,7 @@ class Judge:
         prompt = JudgePrompt(PROMPT, request | ({"reasoning_effort": reasoning_effort} if reasoning_effort else {}))
         self.id = prompt.judge_id
         self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
+        self.cost_bound = _cost_bound(prompt, self._budget, max_completion_tokens)
         self._store = JudgementStore(ResponseCache(cache.expanduser() if cache else None), self.id, prompt.sha)
         patience = Patience(attempt_s, request_s, backoff_s)
         self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self._budget)
@@ -98,6 +101,14 @@ class Judge:
             ConfigError: the account is out of quota, the key is refused, or no request of the run can succeed.
         """
         return self._judge.judge(dialogues)
+
+
+def _cost_bound(prompt: JudgePrompt, budget: Budget, tokens: int) -> float | None:
+    """US dollars of a long conversation, asked about once, and again with more tokens; faults aside."""
+    if budget.price is None:
+        return None
+    body = prompt.question((Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))).body
+    return budget.bound(body, tokens) + budget.bound(body, LARGER * tokens)
 
 
 def _api_key(variable: str | None) -> str:
