@@ -62,6 +62,7 @@ def test_an_answer_of_which_a_cut_leaves_nothing_is_a_counted_failure(answer: st
     failed = truncate(TOKENIZER, fraction=fraction)(dialogue(answer))
     assert failed.failure is not None
     assert (failed.failure.stage, failed.failure.kind) == ("generate", "too_short_to_truncate")
+    assert failed.failure.permanent
     assert (failed.state, failed.messages[-1].text) == ("gen_error", answer)
 
 
