@@ -9,9 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from eval import plugin
+from eval.config import Config, ConfigError, Plugin, load, options_for
 from eval.gold import GoldItem, read_gold
 from eval.rater_agreement import compare, judge_items
+
+PROG = "python -m eval.agreement"
 
 
 def fitted_share(items: Sequence[GoldItem], judge: str) -> float:
@@ -23,21 +28,31 @@ def fitted_share(items: Sequence[GoldItem], judge: str) -> float:
     return sum(item.context in seen for item in items) / len(items)
 
 
+class JudgeConfig(Config):
+    """The judge of `python -m eval.agreement`, as a probe's configuration names it."""
+
+    judge: Plugin = Field(description="a file of eval/judges/, with its options")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure one judge on one gold file and print the report; 2 on unusable input."""
     parser = argparse.ArgumentParser(
-        prog="python -m eval.agreement",
+        prog=PROG,
         description="Measure how far a judge agrees with labelled user turns: Cohen's kappa and agreement of the "
         "binary (genuine or not) and of the label, by task, source, temperature and label.",
-        epilog="example: python -m eval.agreement --gold gold/dev.jsonl --judge local --cv",
+        epilog="A judge takes its options as --judge.OPTION VALUE. Examples: %(prog)s --gold gold/dev.jsonl --judge "
+        "local --cv; %(prog)s --gold gold/dev.jsonl --judge openai --judge.model qwen --judge.base_url "
+        "http://localhost:8000/v1 --judge.api_key_variable null",
+        allow_abbrev=False,
     )
     parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
     parser.add_argument("--judge", required=True, help=f"one of: {', '.join(plugin.names('eval.judges'))}")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--cv", action="store_true", help="local judge: refit it without the queries that it judges")
-    args = parser.parse_args(argv)
+    args, judge_options = parser.parse_known_args(argv)
     try:
-        report = _measure(args.gold, args.judge, args.cv)
+        config = load(JudgeConfig, ["--judge", args.judge, *judge_options], prog=PROG, about="")
+        report = _measure(args.gold, config.judge, args.cv)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -50,18 +65,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _measure(gold: Path, judge: str, cross_validated: bool) -> dict[str, Any]:
+def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]:
     items = read_gold(gold)
-    module = plugin.load("eval.judges", judge)
+    make = plugin.load("eval.judges", judge.name).Judge
+    options = options_for(make.__init__, judge.options, "judge")
     if cross_validated:
-        if judge != "local":
-            raise ValueError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
+        if judge.name != "local":
+            raise ConfigError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
         from eval.fit_judge import judge_unseen
 
-        return {**compare(items, judge_unseen(items)), "judge": judge, "fitted_share": 0.0, "cross_validated": True}
-    instance = module.Judge()
+        figures = compare(items, judge_unseen(items))
+        return {**figures, "judge": judge.name, "fitted_share": 0.0, "cross_validated": True}
+    instance = make(**options)
     report = compare(items, judge_items(items, instance))
-    return {**report, "judge": instance.id, "fitted_share": fitted_share(items, judge), "cross_validated": False}
+    return {**report, "judge": instance.id, "fitted_share": fitted_share(items, judge.name), "cross_validated": False}
 
 
 if __name__ == "__main__":

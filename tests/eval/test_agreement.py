@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from eval.dialogue import Failure, Judgement
 from eval.gold import read_gold
 from eval.rater_agreement import compare, judge_items, kappa, percent_agreement
 
+JudgeServer = runpy.run_path(str(Path(__file__).parent / "client" / "judge_server.py"))["JudgeServer"]
 ROWS = [
     {
         "task": "garden",
@@ -203,6 +206,36 @@ def test_a_missing_file_and_an_unknown_judge_say_what_to_do(tmp_path, capsys):
     assert "none.jsonl" in capsys.readouterr().err
     assert main(["--gold", str(write(tmp_path / "gold.jsonl", ROWS)), "--judge", "oracle"]) == 2
     assert "local" in capsys.readouterr().err
+
+
+def test_a_judge_takes_its_options(tmp_path, capsys, monkeypatch):
+    path = write(tmp_path / "gold.jsonl", ROWS)
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with JudgeServer() as server:
+        options = ["--judge.model", "judge-1", f"--judge.base_url={server.url}", "--judge.api_key_variable", "null"]
+        command = ["--gold", str(path), *options, "--judge.cache", "null", "--judge", "openai", "--json"]
+        assert main([*command, "--judge.max-completion-tokens", "77"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["judge"].startswith("openai-judge-1") and report["unjudged"] == 0
+    assert [request["max_completion_tokens"] for request in server.requests] == [77, 77]
+    assert {request["model"] for request in server.requests} == {"judge-1"}
+    assert main([*command, "--judge.api_key_variable", "MY_KEY"]) == 2
+    assert "MY_KEY is not set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judge", "openai", "--judge.modle", "m"], "unknown key 'modle' in judge; known are model, base_url"),
+        (["--judge", "openai", "--judge.budget_usd", "much"], "judge.budget_usd = 'much'"),
+        (["--judge", "local", "--judge.model", "m"], "unknown key 'model' in judge"),
+        (["--judge", "local", "--golden", "x"], "unknown key 'golden'"),
+        (["--judge", "local", "--judge.model"], "--judge.model needs a value"),
+    ],
+)
+def test_an_option_that_the_judge_does_not_take_is_named(tmp_path, capsys, options, message):
+    assert main(["--gold", str(write(tmp_path / "gold.jsonl", ROWS)), *options]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_too_few_queries_cannot_be_cross_validated(tmp_path, capsys):
