@@ -1,18 +1,21 @@
-"""What a sweep is told: models x perturbations x temperatures, over one set of tasks."""
+"""What a sweep is told: models x answers x perturbations x temperatures, over one set of tasks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from eval.config import Config, ConfigError, Plugin, validate
 from eval.probe_config import ProbeConfig
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+OURS = ("answers_from", "perturbation", "data_dir", "run_dir")
+"""Fields of a probe that the sweep gives to each cell."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class SweepConfig(Config):
     """Configuration of `python -m eval.sweep`."""
 
     models: dict[str, dict[str, Any]] = Field(description="name -> the fields of a probe that belong to the model")
+    answers_from: dict[str, str | None] = Field(
+        default={"own": None},
+        description="name -> whose answers: null, the model's own; another model's, by its name here; a run folder's",
+    )
     temperatures: list[float] = Field([0.0, 0.3, 0.7, 1.0], min_length=1, description="of user turns, [0, 0.7]")
     perturbations: dict[str, Plugin | None] = Field(
         default={"full": None},
@@ -38,7 +45,7 @@ class SweepConfig(Config):
     run_dir: Path = Field(description="folder of the sweep; each cell is a run folder in it")
     dry_run: bool = Field(False, description="print the cells and what they would cost, and stop")
 
-    @field_validator("models", "perturbations")
+    @field_validator("models", "answers_from", "perturbations")
     @classmethod
     def _names_are_folder_names(cls, named: dict[str, Any]) -> dict[str, Any]:
         bad = [name for name in named if not NAME.fullmatch(name)]
@@ -53,30 +60,74 @@ class SweepConfig(Config):
             raise ValueError("the first must be null: its cell makes the answers that the others change")
         return perturbations
 
+    @model_validator(mode="after")
+    def _probes_leave_to_the_sweep_what_it_sets(self) -> SweepConfig:
+        for where, fields in {
+            "probe": self.probe,
+            **{f"models.{name}": own for name, own in self.models.items()},
+        }.items():
+            sampling = fields.get("sampling")
+            taken = [name for name in OURS if name in fields]
+            taken += ["sampling.temperature"] if isinstance(sampling, dict) and "temperature" in sampling else []
+            if taken:
+                raise ValueError(f"{where}.{taken[0]}: the sweep sets it in each cell; leave it out there")
+        return self
+
     def cells(self) -> list[Cell]:
-        """Every cell, each model's first one first: it generates the answers that the model's other cells use.
+        """Every cell, behind the one that generates its answers: first the models on their own answers, then the rest.
 
         Raises:
-            ConfigError: a cell's configuration cannot work; the message names the cell.
+            ConfigError: a cell's configuration cannot work, or two have one name; the message names the cell.
         """
-        return [cell for model in self.models for cell in self._cells_of(model)]
+        own = [cell for model in self.models if self._own(model) for cell in self._cells_of(model, None)]
+        # The model that spoke last goes on, as its weights are there.
+        others = [cell for model in reversed(self.models) for cell in self._cells_on_others(model)]
+        cells = [*own, *others]
+        repeated = [cell.name for place, cell in enumerate(cells) if cell.name in {c.name for c in cells[:place]}]
+        if repeated:
+            raise ConfigError(f"two cells are named {repeated[0]}; give each temperature once, and other names")
+        return cells
 
-    def _cells_of(self, model: str) -> list[Cell]:
-        cells: list[Cell] = []
+    def _own(self, model: str) -> bool:
+        return bool({None, model} & set(self.answers_from.values()))
+
+    def _cells_on_others(self, model: str) -> Iterator[Cell]:
+        for name, source in self.answers_from.items():
+            if source is not None and source != model:
+                yield from self._cells_of(model, name)
+
+    def _cells_of(self, model: str, answers: str | None) -> Iterator[Cell]:
+        """The cells of a model on answers of that name, on its own for None."""
         for perturbation, change in self.perturbations.items():
             for temperature in self.temperatures:
-                name = f"{model}/{perturbation}-t{temperature:g}"
+                sampling = self.probe.get("sampling", {}) | self.models[model].get("sampling", {})
+                name = self._name(model, answers, perturbation, temperature)
                 given = {
                     **self.probe,
                     **self.models[model],
-                    "sampling": {**self.probe.get("sampling", {}), "temperature": temperature},
+                    "sampling": {**sampling, "temperature": temperature},
                     "perturbation": change.model_dump() if change else None,
-                    "answers_from": cells[0].config.run_dir if cells else None,
+                    "answers_from": self._source_of(model, answers, name),
                     "data_dir": self.data_dir,
                     "run_dir": self.run_dir / name,
                 }
                 try:
-                    cells.append(Cell(model, name, validate(ProbeConfig, given)))
+                    yield Cell(model, name, validate(ProbeConfig, given))
                 except ConfigError as error:
                     raise ConfigError(f"cell {name}: {error}") from error
-        return cells
+
+    def _source_of(self, model: str, answers: str | None, name: str) -> Path | None:
+        """The run folder whose answers the cell `name` uses; None where it generates them."""
+        source = self.answers_from[answers] if answers else model
+        if source not in self.models:
+            folder = Path(str(source))
+            if not (folder / "summary.json").is_file():
+                raise ConfigError(
+                    f"answers_from.{answers}: {folder} is neither a model of this sweep nor a finished run"
+                )
+            return folder
+        first = self._name(str(source), None, next(iter(self.perturbations)), self.temperatures[0])
+        return None if first == name else self.run_dir / first
+
+    def _name(self, model: str, answers: str | None, perturbation: str, temperature: float) -> str:
+        return f"{model}/{f'{answers}-' if answers else ''}{perturbation}-t{temperature:g}"

@@ -40,6 +40,43 @@ def test_the_cells_are_the_product_and_share_their_models_answers(tmp_path: Path
     assert (last.model, last.run_dir) == ("models/b", tmp_path / "sweep" / "b" / "half-t0.7")
 
 
+def test_a_model_can_speak_on_the_answers_of_another_and_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "summary.json").write_text("{}")
+    answers = {"own": None, "by-b": "b", "old": str(tmp_path / "old")}
+    cells = config(tmp_path, answers_from=answers, temperatures=[0.0], perturbations={"full": None}).cells()
+    sweep = tmp_path / "sweep"
+    assert [(cell.name, cell.config.answers_from) for cell in cells] == [
+        ("a/full-t0", None),
+        ("b/full-t0", None),
+        ("b/old-full-t0", tmp_path / "old"),
+        ("a/by-b-full-t0", sweep / "b" / "full-t0"),
+        ("a/old-full-t0", tmp_path / "old"),
+    ]
+
+
+def test_answers_that_all_are_of_a_model_make_every_pair_of_models_once(tmp_path: Path) -> None:
+    cells = config(tmp_path, answers_from={"of-a": "a", "of-b": "b"}).cells()
+    assert len(cells) == len({cell.name for cell in cells}) == 2 * 2 * 2 * 2
+    made = []
+    for cell in cells:
+        source = cell.config.answers_from
+        assert source is None or source in made
+        made.append(cell.config.run_dir)
+
+
+def test_no_answers_are_generated_where_none_are_asked_for(tmp_path: Path) -> None:
+    cells = config(tmp_path, answers_from={"of-a": "a"}).cells()
+    assert [cell.name for cell in cells if cell.config.answers_from is None] == ["a/full-t0"]
+    assert {cell.config.answers_from for cell in cells if cell.model == "b"} == {tmp_path / "sweep" / "a" / "full-t0"}
+
+
+def test_a_model_may_have_a_sampling_of_its_own(tmp_path: Path) -> None:
+    models = {"a": {"model": "models/a", "format": "smollm2", "sampling": {"top_p": 0.5}}}
+    sampling = config(tmp_path, models=models).cells()[1].config.sampling
+    assert (sampling.temperature, sampling.top_p, sampling.max_tokens) == (0.7, 0.5, 10)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -47,6 +84,10 @@ def test_the_cells_are_the_product_and_share_their_models_answers(tmp_path: Path
         ({"models": {"../x": {}}}, r"models: '\.\./x' is no name for a folder"),
         ({"temperatures": []}, "temperatures"),
         ({"perturbations": {"half": {"name": "truncate"}}}, "the first must be null"),
+        ({"answers_from": {}}, "answers_from: there must be at least one"),
+        ({"probe": {"tasks": {"pocket": {}}, "run_dir": "x"}}, r"probe\.run_dir: the sweep sets it in each cell"),
+        ({"models": {"a": {"answers_from": "x"}}}, r"models\.a\.answers_from: the sweep sets it"),
+        ({"models": {"a": {"sampling": {"temperature": 1}}}}, r"models\.a\.sampling\.temperature: the sweep sets it"),
     ],
 )
 def test_a_sweep_that_cannot_work_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -61,6 +102,11 @@ def test_a_sweep_that_cannot_work_is_refused(tmp_path: Path, changes: dict[str, 
         ({"perturbations": {"full": None, "x": {"name": "truncate", "part": 1}}}, "cell a/x-t0: unknown key 'part'"),
         ({"probe": {"tasks": {"pocket": {}}, "smapling": {}}}, "cell a/full-t0: unknown key 'smapling'"),
         ({"temperatures": [0.0, -1.0]}, "cell a/full-t-1: sampling.temperature"),
+        ({"temperatures": [0.0, 0.7, 0.0]}, "two cells are named a/full-t0; give each temperature once"),
+        (
+            {"answers_from": {"x": "runs/none"}},
+            r"answers_from\.x: runs/none is neither a model of this sweep nor a fin",
+        ),
     ],
 )
 def test_a_cell_that_cannot_work_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
