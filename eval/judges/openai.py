@@ -15,6 +15,7 @@ from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
 from eval.client.response_cache import ResponseCache
+from eval.client.server_name import server_name
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.model_judge.batch_judge import BatchJudge
@@ -54,7 +55,8 @@ class Judge:
 
         Args:
             model: at OpenAI, a dated id, because an alias moves to another model some day.
-            base_url: where the server's `/chat/completions` is.
+            base_url: where the server's `/chat/completions` is. Any but OpenAI's is named in the id of the judge: what
+                stands at another address is another judge, with judgements of its own.
             api_key_variable: name of the environment variable that holds the key; None for a server without keys.
             mode: "batch" sends files that are answered within a day, at half the price.
             reasoning_effort: None leaves it to the server.
@@ -70,13 +72,17 @@ class Judge:
             poll_s: seconds between looks at a batch.
 
         Raises:
-            ConfigError: the key is missing, the model has no date, or a budget has no price to hold it with.
+            ConfigError: the key is missing, the address is none, the model has no date, or a budget has no price to
+                hold it with.
         """
-        if base_url == OPENAI and not re.search(r"-\d{4}-\d{2}-\d{2}$", model):
+        server = server_name(base_url)
+        at_openai = server == server_name(OPENAI)
+        if at_openai and not re.search(r"-\d{4}-\d{2}-\d{2}$", model):
             raise ConfigError(f"judge.model {model!r} has no date, so it may change; write {model}-YYYY-MM-DD")
         key = _api_key(api_key_variable)
-        request = {"model": model, "max_completion_tokens": max_completion_tokens}
-        prompt = JudgePrompt(PROMPT, request | ({"reasoning_effort": reasoning_effort} if reasoning_effort else {}))
+        request: dict[str, Any] = {"model": model, "max_completion_tokens": max_completion_tokens}
+        request |= {"reasoning_effort": reasoning_effort} if reasoning_effort else {}
+        prompt = JudgePrompt(PROMPT, request, None if at_openai else server)
         self.id = prompt.judge_id
         self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
         self.cost_bound = _cost_bound(prompt, self._budget, max_completion_tokens)

@@ -38,18 +38,20 @@ class Question:
 class JudgePrompt:
     """Turns conversations into questions to one model; `sha` changes with the instructions and with the layout."""
 
-    def __init__(self, path: Path, request: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, request: Mapping[str, Any], server: str | None) -> None:
         """Read the instructions.
 
         Args:
             request: the other fields of each request: the model, and what it is asked to do differently.
+            server: whose model it is, because another server's model of that name may be another; None for OpenAI's.
         """
         template = Template(yaml.safe_load(path.read_text(encoding="utf-8"))["instructions"])
         self.instructions = template.substitute(labels="\n".join(f"- {name}: {LABELS[name]}" for name in LABELS))
         self.sha = content_hash([self.instructions, RESPONSE_FORMAT, quoted(SAMPLE)])
         self.request = dict(request)
         effort = [self.request["reasoning_effort"]] if "reasoning_effort" in self.request else []
-        self.judge_id = "-".join(["openai", self.request["model"], *effort, self.sha[:8]])
+        model = "-".join(["openai", self.request["model"], *effort])
+        self.judge_id = f"{model}@{server}-{self.sha[:8]}" if server else f"{model}-{self.sha[:8]}"
 
     def question(self, messages: Sequence[Message]) -> Question:
         """The question about the last of `messages`."""

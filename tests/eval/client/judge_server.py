@@ -75,8 +75,12 @@ LASTING = ("400", "400_long", *REPLIES)
 class JudgeServer:
     """A context manager that serves in a thread of its own; `requests` holds the bodies it was sent, in order."""
 
-    def __init__(self, schedule: Iterable[str] = (), *, latency: float = 0.0, usage: bool = True) -> None:
+    def __init__(
+        self, schedule: Iterable[str] = (), *, latency: float = 0.0, usage: bool = True, port: int = 0
+    ) -> None:
+        """Set up the server; `port` 0 takes a free one."""
         self.schedule = iter(schedule)
+        self.port = port
         self.latency, self.usage = latency, usage
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -93,9 +97,10 @@ class JudgeServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        opening = asyncio.start_server(self._connected, "127.0.0.1", 0, limit=2**24)
+        opening = asyncio.start_server(self._connected, "127.0.0.1", self.port, limit=2**24)
         self._server = asyncio.run_coroutine_threadsafe(opening, self._loop).result()
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
         return self
 
     def __exit__(self, *error: object) -> None:

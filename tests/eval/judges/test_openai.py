@@ -93,7 +93,9 @@ def test_a_judgement_keeps_the_evidence() -> None:
     assert isinstance(result, Judgement)
     assert (result.label, result.genuine, result.judge) == ("genuine_followup", True, judge.id)
     assert json.loads(result.reply) == {"label": "genuine_followup", "genuine": True}
-    assert result.prompt_sha and judge.id == f"openai-gpt-5.4-nano-2026-03-17-{result.prompt_sha[:8]}"
+    server_name = server.url.removeprefix("http://")
+    assert result.prompt_sha
+    assert judge.id == f"openai-gpt-5.4-nano-2026-03-17@{server_name}-{result.prompt_sha[:8]}"
     assert result.tokens == 920 and result.cost == pytest.approx((500 * 0.2 + 400 * 0.02 + 20 * 1.25) / 1e6)
     assert judge.measured == {
         "questions": {"judged": 1},
@@ -112,7 +114,7 @@ def test_a_judgement_keeps_the_evidence() -> None:
 
 def test_reasoning_effort_is_sent_only_when_it_is_set() -> None:
     _, server, judge = judge_one([], reasoning_effort="low")
-    assert server.requests[0]["reasoning_effort"] == "low" and "-low-" in judge.id
+    assert server.requests[0]["reasoning_effort"] == "low" and "-low@" in judge.id
 
 
 @pytest.mark.parametrize("fault", LASTING)
@@ -178,6 +180,22 @@ def test_a_failure_is_asked_again_and_a_judgement_never(tmp_path: Path) -> None:
         other = Judge(**{**options, "model": "judge-2"})
         list(other.judge([dialogue(1)]))
         assert len(server.requests) == 3
+
+
+def test_another_server_is_another_judge(tmp_path: Path) -> None:
+    options = {**OPTIONS, "cache": tmp_path / "cache.sqlite"}
+    with JudgeServer() as first, JudgeServer() as second:
+        judges = [Judge(**options, base_url=url) for url in (first.url, second.url, f"{first.url}/")]
+        judged = [next(judge.judge([dialogue(1)]))[1] for judge in judges]
+        assert len(first.requests) == len(second.requests) == 1
+    assert judges[0].id == judges[2].id != judges[1].id
+    assert [result.judge for result in judged] == [judge.id for judge in judges]
+
+
+@pytest.mark.parametrize("base_url", ["https://api.openai.com/v1", "HTTPS://API.OpenAI.com:443/v1/"])
+def test_the_id_leaves_openai_out_however_it_is_written(base_url: str) -> None:
+    judge = Judge(**{**OPTIONS, "base_url": base_url, "model": "m-2026-01-01"})
+    assert "@" not in judge.id
 
 
 def test_dialogues_without_a_turn_to_judge_cost_nothing() -> None:
@@ -247,6 +265,8 @@ def test_a_call_ends_at_its_deadline() -> None:
     ("options", "message"),
     [
         ({"model": "gpt-5.4-mini"}, "no date.*gpt-5.4-mini-YYYY-MM-DD"),
+        ({"model": "gpt-5.4-mini", "base_url": "https://api.openai.com/v1/"}, "no date"),
+        ({"base_url": "localhost:8000/v1"}, r"judge\.base_url 'localhost:8000/v1'.*http://HOST:PORT/v1"),
         ({}, "OPENAI_API_KEY is not set: export OPENAI_API_KEY="),
         ({"api_key_variable": "MY_KEY"}, "MY_KEY is not set"),
         ({"api_key_variable": "sk-1234567890"}, "is the name of an environment variable"),

@@ -127,7 +127,7 @@ def test_a_batch_that_the_server_has_forgotten_is_sent_anew(tmp_path: Path, monk
         patch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             results_of(judge(server, cache))
-    with JudgeServer() as server:
+    with JudgeServer(port=server.port) as server:
         assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8
 
 

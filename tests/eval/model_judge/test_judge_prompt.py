@@ -51,8 +51,8 @@ INJECTIONS = [
 """User turns that try to steer a judge."""
 
 
-def prompt(**request: object) -> JudgePrompt:
-    return JudgePrompt(PROMPT, {"model": "m-1", **request})
+def prompt(server: str | None = None, **request: object) -> JudgePrompt:
+    return JudgePrompt(PROMPT, {"model": "m-1", **request}, server)
 
 
 def conversation(text: str) -> tuple[Message, ...]:
@@ -108,13 +108,14 @@ def test_the_instructions_name_each_label_with_its_meaning_once() -> None:
     assert not any(name + ":" in PROMPT.read_text() for name in LABELS)
 
 
-def test_the_id_tells_model_effort_and_prompt(tmp_path: Path) -> None:
+def test_the_id_tells_model_effort_server_and_prompt(tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text(PROMPT.read_text() + "  One more ruling.\n")
-    changed = JudgePrompt(other, {"model": "m-1"})
-    ids = {prompt().judge_id, prompt(reasoning_effort="low").judge_id, prompt(model="m-2").judge_id, changed.judge_id}
-    assert len(ids) == 4
+    changed = JudgePrompt(other, {"model": "m-1"}, None)
+    others = [prompt(reasoning_effort="low"), prompt(model="m-2"), prompt(server="h"), prompt(server="h:8000/v1")]
+    assert len({judge.judge_id for judge in [prompt(), changed, *others]}) == 6
     assert prompt().judge_id == f"openai-m-1-{prompt().sha[:8]}"
+    assert prompt(server="h:8000/v1").judge_id == f"openai-m-1@h:8000/v1-{prompt().sha[:8]}"
     assert prompt().sha == prompt(model="m-2").sha != changed.sha
 
 
@@ -123,4 +124,5 @@ def test_equal_questions_have_equal_keys_and_others_do_not() -> None:
     assert key == prompt(max_completion_tokens=5).question(conversation("Why?")).key
     assert key != prompt().question(conversation("Why? ")).key
     assert key != prompt(model="m-2").question(conversation("Why?")).key
+    assert key != prompt(server="h").question(conversation("Why?")).key
     assert key != prompt().question((Message("system", "How many?"), *conversation("Why?")[1:])).key

@@ -1,0 +1,26 @@
+"""The name of a server, to stand with what came from it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from eval.config import ConfigError
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def server_name(base_url: str) -> str:
+    """Host, port and path of a URL, "localhost:8000/v1"; without the scheme's own port, credentials and query.
+
+    Raises:
+        ConfigError: it is no http(s) URL.
+    """
+    try:
+        url = urlsplit(base_url)
+        host, port = url.hostname, url.port
+    except ValueError:
+        host = None
+    if not host or url.scheme not in DEFAULT_PORTS:
+        raise ConfigError(f"judge.base_url {base_url!r} is no server's address; write http://HOST:PORT/v1")
+    host = f"[{host}]" if ":" in host else host
+    return host + (f":{port}" if port not in (None, DEFAULT_PORTS[url.scheme]) else "") + url.path.rstrip("/")
