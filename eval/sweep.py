@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from eval import table
-from eval.config import ConfigError, load
+from eval import plugin, table
+from eval.config import ConfigError, Plugin, load
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
 from eval.probe_parts import load_tasks, open_speaker
@@ -27,7 +27,7 @@ from eval.speaker import Speaker
 from eval.summary import TaskSummary
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
-from eval.sweep_estimate import estimate_table, measured_speed, sampled_speed, work_of
+from eval.sweep_estimate import Work, estimate_table, measured_speed, sampled_speed, work_of
 
 ABOUT = "Probe every model at every temperature under every perturbation, in one folder of run folders."
 
@@ -53,13 +53,28 @@ def main(argv: list[str] | None = None) -> int:
 
 def estimate(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> table.Table:
     """What the cells lack and how long it takes at most; opens in `speakers` a model whose speed must be measured."""
-    works, speeds = [], {}
+    works: list[Work] = []
+    speeds: dict[str, float | None] = {}
+    bounds: dict[str, float | None] = {}
     for model, own in by_model(cells).items():
         dialogues = [load_tasks(cell.config)[0] for cell in own]
-        works += [work_of(cell, rows) for cell, rows in zip(own, dialogues, strict=True)]
-        speed = measured_speed([cell.config.run_dir for cell in own])
-        speeds[model] = speed or sampled_speed(speaker_of(own[0], speakers), dialogues[0], own[0])
+        lacking = [
+            work_of(cell, rows, cost_bound(cell.config.judge, bounds))
+            for cell, rows in zip(own, dialogues, strict=True)
+        ]
+        speeds[model] = measured_speed([cell.config.run_dir for cell in own])
+        if speeds[model] is None and any(work.tokens for work in lacking):
+            speeds[model] = sampled_speed(speaker_of(own[0], speakers), dialogues[0], own[0])
+        works += lacking
     return estimate_table(works, speeds)
+
+
+def cost_bound(judge: Plugin, known: dict[str, float | None]) -> float | None:
+    """What the judge says that one dialogue costs at most; it is opened once and remembered in `known`."""
+    key = judge.model_dump_json()
+    if key not in known:
+        known[key] = plugin.load("eval.judges", judge.name).Judge(**judge.options).cost_bound
+    return known[key]
 
 
 def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list[TaskSummary]]:

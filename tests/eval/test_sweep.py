@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.config import ConfigError, validate
-from eval.dialogue import Dialogue, Message
+from eval.dialogue import Dialogue, Failure, Message
+from eval.engine import Sampling
+from eval.rows import RowStore
 from eval.sweep import by_model
-from eval.sweep_config import Cell, SweepConfig
-from eval.sweep_estimate import Work, estimate_table, measured_speed, work_of
+from eval.sweep_config import SweepConfig
+from eval.sweep_estimate import Work, estimate_table, measured_speed, sampled_speed, work_of
 
 
 def config(tmp_path: Path, **changes: Any) -> SweepConfig:
@@ -115,17 +120,35 @@ def test_a_cell_that_cannot_work_is_named(tmp_path: Path, changes: dict[str, Any
 
 
 def dialogues() -> list[Dialogue]:
+    """Six questions, two answers of the data, a turn of a real user and a row that could not be loaded."""
     questions = [Dialogue("toy", (Message("user", "why?"),), meta={"row": row}) for row in range(6)]
-    return questions + [dialogue.says(Message("assistant", "so")) for dialogue in questions[:2]]
+    held_out = [Dialogue("toy", (Message("user", f"{row}?"), Message("assistant", "so"))) for row in range(2)]
+    real = Dialogue("toy_real_user", (Message("user", "oh"),), meta={"source": "real_user"})
+    return [*questions, *held_out, real, replace(questions[0], failure=Failure("load", "no_response"), id="f")]
 
 
 def test_work_is_what_the_folder_lacks(tmp_path: Path) -> None:
     first, second, *_ = config(tmp_path).cells()
-    assert work_of(first, dialogues()) == Work(first, rows=8, missing=8, tokens=6 * 20 + 8 * 10)
-    assert work_of(second, dialogues()) == Work(second, rows=8, missing=8, tokens=8 * 10)
-    first.config.run_dir.mkdir(parents=True)
-    (first.config.run_dir / "rows.jsonl").write_text("{}\n" * 6)
-    assert work_of(first, dialogues()) == Work(first, rows=8, missing=2, tokens=50)
+    assert work_of(first, dialogues(), 0.5) == Work(first, 10, missing=10, tokens=6 * 20 + 8 * 10, dollars=4.5)
+    assert work_of(second, dialogues(), None) == Work(second, 10, missing=10, tokens=8 * 10, dollars=None)
+
+
+def test_rows_count_as_done_once_and_where_they_will_not_be_tried_again(tmp_path: Path) -> None:
+    cell = config(tmp_path).cells()[0]
+    cell.config.run_dir.mkdir(parents=True)
+    rows = dialogues()
+    passing, lasting = Failure("judge", "timeout"), Failure("generate", "context_too_long")
+    with RowStore(cell.config.run_dir / "rows.jsonl") as store:
+        for failure in (passing, passing, None):
+            store.append("1", replace(rows[0], failure=failure))
+        store.append("2", replace(rows[1], failure=lasting))
+        store.append("3", replace(rows[2], failure=passing))
+        store.append("4", Dialogue("another row", (Message("user", "?"),)))
+    assert work_of(cell, rows, 0.5) == Work(cell, 10, missing=8, tokens=4 * 20 + 6 * 10, dollars=3.5)
+    with (cell.config.run_dir / "rows.jsonl").open("a") as file:
+        file.write("{}\n")
+    with pytest.raises(ConfigError, match="line 7 is no row"):
+        work_of(cell, rows, 0.5)
 
 
 def test_speed_is_that_of_the_sessions_so_far(tmp_path: Path) -> None:
@@ -140,13 +163,60 @@ def test_speed_is_that_of_the_sessions_so_far(tmp_path: Path) -> None:
     assert measured_speed([tmp_path, tmp_path / "not yet"]) == 50.0
 
 
+class CountingSpeaker:
+    """Says as many tokens as it is told, and notes which dialogues it was given in which role."""
+
+    def __init__(self, tokens: int) -> None:
+        self.said, self.tokens = tokens, Counter[str]()
+        self.asked: list[tuple[str, list[str]]] = []
+
+    def speak(self, dialogues: Sequence[Dialogue], role: str, sampling: Sampling) -> Iterator[tuple[str, Dialogue]]:
+        self.asked.append((role, [dialogue.task for dialogue in dialogues]))
+        for dialogue in dialogues:
+            self.tokens[role] += min(self.said, sampling.max_tokens)
+            yield dialogue.id, dialogue
+
+
+def test_speed_is_sampled_on_answers_to_questions_of_every_task(tmp_path: Path) -> None:
+    cell = config(tmp_path).cells()[0]
+    rows = [Dialogue(task, (Message("user", f"{row}?"),)) for task in "abcd" for row in range(40)]
+    speaker = CountingSpeaker(3)
+    assert (sampled_speed(speaker, [*dialogues()[6:], *rows], cell) or 0) > 0  # type: ignore[arg-type]
+    _, (role, tasks) = speaker.asked
+    assert (role, Counter(tasks)) == ("assistant", {"a": 4, "b": 4, "c": 4, "d": 4})
+
+
+def test_speed_is_sampled_on_user_turns_where_there_is_no_question(tmp_path: Path) -> None:
+    cell = config(tmp_path).cells()[0]
+    speaker = CountingSpeaker(3)
+    sampled_speed(speaker, dialogues()[6:], cell)  # type: ignore[arg-type]
+    assert speaker.asked == [("user", ["toy"]), ("user", ["toy", "toy"])]
+
+
+def test_a_model_that_says_nothing_has_no_speed(tmp_path: Path) -> None:
+    cell = config(tmp_path).cells()[0]
+    assert sampled_speed(CountingSpeaker(0), dialogues(), cell) is None  # type: ignore[arg-type]
+    assert sampled_speed(CountingSpeaker(9), [], cell) is None  # type: ignore[arg-type]
+
+
 def test_the_estimate_adds_up(tmp_path: Path) -> None:
     cells = config(tmp_path).cells()
-    works = [Work(cells[0], 8, 8, 200), Work(cells[-1], 8, 0, 0)]
+    works = [Work(cells[0], 8, 8, 200, 1.25), Work(cells[-1], 8, 0, 0, 0.0)]
     table = estimate_table(works, {"a": 50.0, "b": 100.0})
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["a/full-t0", "8", "8", "200", "0:00:04"],
-        ["b/half-t0.7", "8", "0", "0", "0:00:00"],
-        ["all", "16", "8", "200", "0:00:04"],
+        ["a/full-t0", "8", "8", "200", "0:00:04", "1.25"],
+        ["b/half-t0.7", "8", "0", "0", "0:00:00", "0.00"],
+        ["all", "16", "8", "200", "0:00:04", "1.25"],
     ]
-    assert isinstance(cells[0], Cell)
+
+
+def test_what_is_not_known_makes_the_sum_unknown(tmp_path: Path) -> None:
+    cells = config(tmp_path).cells()
+    works = [Work(cells[0], 8, 8, 200, None), Work(cells[-1], 8, 1, 100, 2.0)]
+    table = estimate_table(works, {"a": None, "b": 100.0})
+    assert [[cell.text for cell in row[4:]] for row in table.rows] == [
+        ["unknown", "unknown"],
+        ["0:00:01", "2.00"],
+        ["unknown", "unknown"],
+    ]
+    assert table.notes == ("a: unknown speed", "b: 100 tokens a second")
