@@ -14,6 +14,8 @@ import httpx2
 
 HEAD_LIMIT = 2**17
 """Bytes of status line and headers that are read at most."""
+CONNECT_S = 10.0
+"""Seconds that making a connection may take, handshake included."""
 IDLE_S = 5.0
 """Seconds after which an idle connection is not used again: the server may be about to close it."""
 
@@ -67,9 +69,10 @@ class AsyncioTransport(httpx2.AsyncBaseTransport):
             self._certificates = httpx2.create_ssl_context()
         certificates = self._certificates if secure else None
         try:
-            return _Connection(*await asyncio.open_connection(url.host, port, ssl=certificates, limit=HEAD_LIMIT))
-        except OSError as error:
-            raise httpx2.ConnectError(f"no connection to {url.host}:{port}: {error}") from error
+            async with asyncio.timeout(CONNECT_S):
+                return _Connection(*await asyncio.open_connection(url.host, port, ssl=certificates, limit=HEAD_LIMIT))
+        except OSError as error:  # TimeoutError is one
+            raise httpx2.ConnectError(f"no connection to {url.host}:{port}: {error!r}") from error
 
 
 class _Connection:

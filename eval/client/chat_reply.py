@@ -92,12 +92,14 @@ def fault_of(error: OpenAIError) -> Fault:
     Raises:
         ConfigError: it would befall every request of the run.
     """
+    from httpx2 import ConnectError, ConnectTimeout
     from openai import APIConnectionError, APIStatusError
 
     if isinstance(error, APIStatusError):
         return _fault_of_status(error)
     if isinstance(error, APIConnectionError):
-        return Fault("connection", f"{error} ({error.__cause__!r})", transient=True, billable=True)
+        sent = not isinstance(error.__cause__, ConnectError | ConnectTimeout)
+        return Fault("connection", f"{error} ({error.__cause__!r})", transient=True, billable=sent)
     return Fault("malformed_response", f"{type(error).__name__}: {error}", transient=True, billable=True)
 
 

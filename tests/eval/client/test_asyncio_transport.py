@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from eval.client import asyncio_transport
 from eval.client.asyncio_transport import AsyncioTransport
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -152,6 +153,16 @@ def test_nobody_there_is_an_error_of_its_own() -> None:
             await client.post("http://127.0.0.1:1/v1", content=b"abc")
 
     run(Scripted([]), work)
+
+
+def test_a_connection_that_is_not_made_in_time_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asyncio_transport, "CONNECT_S", 0.05)
+
+    async def work(client: httpx2.AsyncClient, url: str) -> None:
+        with pytest.raises(httpx2.ConnectError, match=r"localhost:\d+"):  # it waits for a request, not for a handshake
+            await client.post(url.replace("http:", "https:"), content=b"abc")
+
+    run(Scripted([WHOLE]), work)
 
 
 def test_a_certificate_is_checked(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openai import APIConnectionError
 
-from eval.client.chat_reply import Fault, Reply, Usage, error_fault, reply_of
+from eval.client.chat_reply import Fault, Reply, Usage, error_fault, fault_of, reply_of
 from eval.config import ConfigError
 
 CHOICE = {"finish_reason": "stop", "message": {"content": "hello"}}
@@ -98,3 +100,21 @@ def test_a_rejected_key_is_not_repeated() -> None:
     with pytest.raises(ConfigError) as problem:
         error_fault(401, {"code": "invalid_api_key", "message": "Incorrect API key provided: sk-secret"})
     assert "sk-secret" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("cause", "billable"),
+    [
+        (httpx2.ConnectError("refused"), False),
+        (httpx2.ConnectTimeout("no answer"), False),
+        (httpx2.ReadError("reset"), True),
+        (httpx2.ReadTimeout("no reply"), True),
+        (httpx2.RemoteProtocolError("no HTTP"), True),
+        (None, True),
+    ],
+)
+def test_only_a_connection_that_was_made_may_have_cost_something(cause: Exception | None, billable: bool) -> None:
+    error = APIConnectionError(request=httpx2.Request("POST", "http://host/v1"))
+    error.__cause__ = cause
+    fault = fault_of(error)
+    assert (fault.kind, fault.transient, fault.billable) == ("connection", True, billable)
