@@ -40,3 +40,4 @@ class BatchJudge:
             for dialogue in asked.pop(key, []):
                 yield dialogue, result
                 result = free(result) if isinstance(result, Judgement) else result
+        self._store.stop_if_hopeless()

@@ -11,8 +11,12 @@ from typing import Any
 
 from eval.client.chat_reply import Fault, Reply
 from eval.client.response_cache import ResponseCache
+from eval.config import ConfigError
 from eval.dialogue import Failure, Judgement
 from eval.model_judge.verdict import read
+
+HOPELESS = 20
+"""Replies that may hold no verdict before the first one does; then the run is stopped, because each is paid."""
 
 
 class JudgementStore:
@@ -24,6 +28,8 @@ class JudgementStore:
         """Questions by what came of them: "judged", "known before", or the kind of a failure."""
         self.models: Counter[str] = Counter()
         """Replies by the model that the server says has written them."""
+        self._unreadable: Counter[str] = Counter()
+        self._example = ""
 
     def recall(self, key: str) -> Judgement | None:
         """The judgement given before; asking for it again took no tokens and cost nothing."""
@@ -40,6 +46,8 @@ class JudgementStore:
         self.models[outcome.model or "unnamed"] += 1
         verdict = read(outcome)
         if isinstance(verdict, Failure):
+            self._unreadable[verdict.kind] += 1
+            self._example = verdict.detail
             return self._failed(verdict)
         judgement = Judgement(
             verdict.label,
@@ -53,6 +61,21 @@ class JudgementStore:
         self.cache.put(key, asdict(judgement))
         self.counts["judged"] += 1
         return judgement
+
+    def stop_if_hopeless(self) -> None:
+        """Stop when many replies hold no verdict and none ever did.
+
+        Raises:
+            ConfigError: so it is; it names the failure that is most common.
+        """
+        replies = self._unreadable.total()
+        if replies >= HOPELESS and not self.counts["judged"] + self.counts["known before"]:
+            kind, times = self._unreadable.most_common(1)[0]
+            raise ConfigError(
+                f"the first {replies} replies of {self._judge_id} hold no verdict, {times} of them for {kind} "
+                f"(the last: {self._example}); choose a model and a server that keep a JSON schema, or, if replies are "
+                "truncated, raise judge.max_completion_tokens"
+            )
 
     def _failed(self, failure: Failure) -> Failure:
         self.counts[failure.kind] += 1

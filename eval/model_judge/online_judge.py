@@ -74,7 +74,9 @@ class OnlineJudge:
                 outcome, dollars = await self._complete(question)
         except TimeoutError:
             outcome, dollars = Fault("deadline", f"the call of judge took more than {self._call_s} s"), None
-        return self._store.keep(question.key, outcome, dollars)
+        result = self._store.keep(question.key, outcome, dollars)
+        self._store.stop_if_hopeless()
+        return result
 
     async def _complete(self, question: Question) -> tuple[Reply | Fault, float | None]:
         outcome, dollars = await self._client.complete(question.body)

@@ -241,6 +241,25 @@ def test_out_of_quota_stops_the_run_and_keeps_what_was_judged(tmp_path: Path) ->
         assert len(kept) == 2
 
 
+def test_a_server_whose_replies_hold_no_verdict_stops_the_run() -> None:
+    with JudgeServer(["fenced", "prose", *["unknown_label"] * 500]) as server:
+        judge = Judge(**OPTIONS, base_url=server.url)
+        seen = []
+        with pytest.raises(ConfigError, match=r"first 20 replies.*unknown_label.*brilliant"):
+            for _, result in judge.judge(dialogue(number) for number in range(500)):
+                seen.append(result)
+        assert 20 <= len(server.requests) <= 20 + 2 * OPTIONS["concurrency"]
+        assert all(isinstance(result, Failure) for result in seen) and len(seen) <= 20
+
+
+def test_one_verdict_now_or_earlier_makes_unreadable_replies_mere_failures(tmp_path: Path) -> None:
+    with JudgeServer(["ok", *["prose"] * 80]) as server:
+        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache.sqlite", "concurrency": 1}
+        for _ in range(2):
+            results = [result for _, result in Judge(**options).judge(dialogue(number) for number in range(30))]
+            assert sum(isinstance(result, Failure) for result in results) == 29
+
+
 def test_the_budget_ends_the_spending_and_not_the_run() -> None:
     with JudgeServer() as server:
         judge = Judge(**{**OPTIONS, "model": "gpt-5.4-nano", "base_url": server.url, "budget_usd": 0.004})

@@ -131,6 +131,18 @@ def test_a_batch_that_the_server_has_forgotten_is_sent_anew(tmp_path: Path, monk
         assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8
 
 
+def test_a_batch_without_one_verdict_is_read_to_its_end_and_stops_the_run(tmp_path: Path) -> None:
+    many = [Dialogue("t", (*DIALOGUES[0].messages[:-1], Message("user", f"Why {number}?"))) for number in range(25)]
+    with JudgeServer() as server:
+        server.batch_plans = [{"rows": dict.fromkeys(range(25), "prose")}]
+        seen = []
+        with pytest.raises(ConfigError, match=r"first 25 replies.*not_json"):
+            for _, result in judge(server, tmp_path / "cache.sqlite").judge(many):
+                seen.append(result)
+        assert len(seen) == 25 and all(isinstance(result, Failure) for result in seen)
+        assert len(list(judge(server, tmp_path / "cache.sqlite").judge(many[:3]))) == 3 and len(server.batches) == 2
+
+
 def test_the_budget_bounds_a_batch_before_it_is_sent() -> None:
     with JudgeServer() as server:
         batch = judge(server, budget_usd=0.004)
