@@ -1,7 +1,7 @@
 """A client of the Batch API: many requests in, each one's `Reply` or `Fault` out, within a day and at half the price.
 
-A batch under way is written down, so that a run that was stopped collects it later instead of paying twice. Knows
-nothing of what is asked.
+A batch is written down before it is made, so that a run that was stopped collects it later instead of paying twice.
+Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BatchClient:
 
         Args:
             bodies: request bodies by id.
-            journal: where the ids of batches under way are kept.
+            journal: where uploads and batches under way are written down.
             name: whose batches these are.
 
         Raises:
@@ -57,9 +57,10 @@ class BatchClient:
 
         waiting: dict[str, Fault | None] = dict.fromkeys(bodies)
         with OpenAI(base_url=self._base_url, api_key=self._api_key, max_retries=0, timeout=300) as self._sdk:
+            self._adopt(journal, name)
             for key in journal.keys(f"batch/{name}/"):
                 with suppress(NotFoundError):  # the server has forgotten it
-                    yield from self._answers(self._ended(key.rsplit("/", 1)[1]), waiting, {})
+                    yield from self._answers(self._ended(_last(key)), waiting, {})
                 journal.remove(key)
             for _ in range(ROUNDS):
                 yield from self._round(bodies, waiting, journal, name)
@@ -80,10 +81,8 @@ class BatchClient:
             part = [(custom_id, body) for custom_id, body in part if custom_id in held]
             if not part:
                 continue
-            batch_id = self._submitted(part)
-            key = f"batch/{name}/{batch_id}"
-            journal.put(key, {})
-            batch = self._ended(batch_id)
+            key = self._submitted(part, journal, name)
+            batch = self._ended(_last(key))
             if batch.status == "failed":
                 journal.remove(key)
                 for dollars in held.values():
@@ -93,7 +92,8 @@ class BatchClient:
             yield from self._answers(batch, waiting, held)
             journal.remove(key)
 
-    def _submitted(self, part: list[tuple[str, Any]]) -> str:
+    def _submitted(self, part: list[tuple[str, Any]], journal: ResponseCache, name: str) -> str:
+        """Make a batch; returns its key in the journal, where its upload stands until the batch does."""
         from openai import NotFoundError
 
         lines = [_line(custom_id, body) for custom_id, body in part]
@@ -101,12 +101,30 @@ class BatchClient:
         create = self._sdk.batches.create
         try:
             file = self._call(partial(self._sdk.files.create, file=name_and_content, purpose="batch"))
+            upload = f"upload/{name}/{file.id}"
+            journal.put(upload, {})
             batch = self._call(
                 partial(create, input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"), twice=False
             )
         except NotFoundError as error:
             raise ConfigError(f"{self._base_url} has no Batch API; set judge.mode to online") from error
-        return str(batch.id)
+        key = f"batch/{name}/{batch.id}"
+        journal.put(key, {})
+        journal.remove(upload)
+        return key
+
+    def _adopt(self, journal: ResponseCache, name: str) -> None:
+        """Write down the batches that were made and not written down, because the run was stopped between the two."""
+        from openai import NotFoundError
+
+        uploads = {_last(key): key for key in journal.keys(f"upload/{name}/")}
+        if uploads:
+            with suppress(NotFoundError):  # the server does not list them
+                for batch in self._call(lambda: list(self._sdk.batches.list(limit=100))):
+                    if batch.input_file_id in uploads:
+                        journal.put(f"batch/{name}/{batch.id}", {})
+        for key in uploads.values():
+            journal.remove(key)
 
     def _ended(self, batch_id: str) -> Batch:
         while True:
@@ -119,8 +137,8 @@ class BatchClient:
         """Final answers, taken off `waiting`. Both files are read: with errors alone, there is no output file."""
         answered: set[str] = set()
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
-            for line in self._call(partial(self._sdk.files.content, file_id)).text.splitlines():
-                custom_id, outcome = _outcome(line)
+            for line in self._call(partial(self._sdk.files.content, file_id)).content.split(b"\n"):
+                custom_id, outcome = _outcome(line)  # not splitlines: JSON may hold what Unicode calls line ends
                 if custom_id is None or custom_id in answered:
                     continue
                 answered.add(custom_id)
@@ -197,7 +215,12 @@ def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, A
     raise ConfigError(f"batch {batch.id} failed: {reasons}")
 
 
-def _outcome(line: str) -> tuple[str | None, Reply | Fault]:
+def _last(key: str) -> str:
+    """The id of a batch or a file, in its key in the journal."""
+    return key.rsplit("/", 1)[1]
+
+
+def _outcome(line: bytes) -> tuple[str | None, Reply | Fault]:
     """Id and outcome of a result row; the cause of an error stands in one of two places."""
     try:
         row = json.loads(line)
@@ -206,7 +229,7 @@ def _outcome(line: str) -> tuple[str | None, Reply | Fault]:
             return custom_id, reply_of(response["body"])
         error = row.get("error") or (response.get("body") or {}).get("error") or {}
     except (ValueError, LookupError, TypeError, AttributeError):
-        return None, Fault("malformed_response", line[:200])
+        return None, Fault("malformed_response", str(line[:200]))
     if "status_code" not in response:
         return custom_id, Fault(str(error.get("code") or "batch_error"), str(error.get("message")), transient=True)
     try:

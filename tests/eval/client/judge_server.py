@@ -36,7 +36,7 @@ REPLIES: dict[str, dict[str, Any]] = {
     "length_empty": {"finish_reason": "length", "content": None},
     "length_whole": {"finish_reason": "length", "content": json.dumps(VERDICT)},
     "filtered": {"finish_reason": "content_filter", "content": json.dumps(VERDICT)},
-    "refusal": {"refusal": "I can't help with that.", "content": None},
+    "refusal": {"refusal": "I can't\u2028help\x85with that.", "content": None},
     "empty": {"content": ""},
     "blank": {"content": " \n"},
     "unknown_label": {"content": '{"label": "brilliant", "genuine": true}'},
@@ -197,6 +197,8 @@ class JudgeServer:
             answer: Any = {"id": file_id, "object": "file"}
         elif method == "POST" and kind == "batches":
             answer = self._new_batch(json.loads(content)["input_file_id"])
+        elif kind.startswith("batches?"):
+            answer = {"object": "list", "data": list(self.batches.values())[::-1], "has_more": False}
         elif kind == "batches" and rest[0] in self.batches:
             answer = self.batches[rest[0]]
             if answer["status"] == "validating":
@@ -236,7 +238,8 @@ class JudgeServer:
         for name, lines in rows.items():
             if lines:
                 batch[name] = f"file-{len(self.files)}"
-                self.files[batch[name]] = "\n".join(map(json.dumps, lines)).encode()
+                text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+                self.files[batch[name]] = text.encode()
 
 
 def _response(status: int, headers: dict[str, str], body: bytes) -> bytes:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.judge import used_between
 from eval.judges.openai import Judge
 
 SERVER = runpy.run_path(str(Path(__file__).parent.parent / "client" / "judge_server.py"))
@@ -40,6 +42,7 @@ def test_results_are_matched_by_id_and_cost_half() -> None:
         batch = judge(server)
         results = results_of(batch)
     assert kinds(results) == ["genuine_followup"] * 2 + ["refusal"] + ["genuine_followup"] * 5
+    assert results[DIALOGUES[2].id].detail == "I can't\u2028help\x85with that."
     price = (500 * 0.2 + 400 * 0.02 + 20 * 1.25) / 1e6 / 2
     assert results[DIALOGUES[0].id].cost == pytest.approx(price)
     assert batch.measured["dollars"] == pytest.approx(8 * price, abs=1e-6)
@@ -121,6 +124,34 @@ def test_a_stopped_run_collects_its_batch_and_pays_once(tmp_path: Path, monkeypa
         assert kinds(results_of(judge(server, cache))) == ["genuine_followup"] * 8 and len(server.batches) == 2
 
 
+@pytest.mark.parametrize("made", [True, False])
+def test_a_run_that_was_stopped_while_a_batch_was_made_pays_once(
+    made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache.sqlite"
+    real = ResponseCache.put
+
+    def stop(journal: ResponseCache, key: str, value: dict[str, Any]) -> None:
+        if made and key.startswith("batch/"):
+            raise KeyboardInterrupt
+        real(journal, key, value)
+
+    with JudgeServer() as server:
+        list(judge(server).judge(DIALOGUES[:1]))  # a batch of somebody else
+        with monkeypatch.context() as patch:
+            patch.setattr(ResponseCache, "put", stop)
+            if not made:
+                patch.setattr(server, "_new_batch", lambda _: (_ for _ in ()).throw(ConnectionError))
+            with pytest.raises(KeyboardInterrupt if made else ConfigError):
+                results_of(judge(server, cache))
+        assert len(server.batches) == 1 + made
+        again = judge(server, cache)
+        assert kinds(results_of(again)) == ["genuine_followup"] * 8 and len(server.batches) == 2
+        assert again.measured["questions"]["judged"] == 8 and len(server.requests) == 1 + 8
+    with ResponseCache(cache) as kept:
+        assert kept.keys("batch/") == kept.keys("upload/") == []
+
+
 def test_a_batch_that_the_server_has_forgotten_is_sent_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache.sqlite"
     with JudgeServer() as server, monkeypatch.context() as patch:
@@ -149,6 +180,19 @@ def test_the_budget_bounds_a_batch_before_it_is_sent() -> None:
         results = results_of(batch)
     assert set(kinds(results)) == {"genuine_followup", "budget"}
     assert 0 < len(server.requests) < 8 and batch.measured["dollars"] <= 0.004
+
+
+def test_one_judge_serves_many_calls() -> None:
+    with JudgeServer() as server:
+        batch = judge(server)
+        first = [result for _, result in batch.judge(DIALOGUES[:3])]
+        between = batch.measured
+        second = [result for _, result in batch.judge(DIALOGUES)]
+        assert len(server.requests) == 8 and len(server.batches) == 2
+    used = used_between(between, batch.measured)
+    assert used["questions"] == {"known before": 3, "judged": 5} and between["questions"] == {"judged": 3}
+    assert used["dollars"] == pytest.approx(sum(result.cost for result in second), abs=1e-5)
+    assert batch.measured["dollars"] == pytest.approx(sum(result.cost for result in first + second), abs=1e-5)
 
 
 def test_copies_share_one_request() -> None:
