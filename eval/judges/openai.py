@@ -61,7 +61,8 @@ class Judge:
             mode: "batch" sends files that are answered within a day, at half the price.
             reasoning_effort: None leaves it to the server.
             max_completion_tokens: reasoning included.
-            budget_usd: US dollars that this judge may spend; the rest of the rows then fail with kind "budget".
+            budget_usd: US dollars that this judge may spend in all its calls; the rest of the rows then fail with kind
+                "budget". It is a limit of one process: what was spent before it started is not counted.
             cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
                 the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
             concurrency: most requests at once; it adapts below that.
@@ -97,7 +98,7 @@ class Judge:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What this judge has done since it was made, for a manifest: questions, attempts, tokens, dollars."""
+        """What this judge has done since it was made, over all its calls: questions, attempts, tokens, dollars."""
         return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:

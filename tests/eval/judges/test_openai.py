@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError, Plugin
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
+from eval.judge import used_between
 from eval.judges.openai import Judge
 from eval.model_judge.verdict import RESPONSE_FORMAT
 from eval.probe_config import ProbeConfig
@@ -56,6 +57,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from eval.dialogue import Dialogue, Message
+from eval.judge import used_between
 from eval.judges.openai import Judge
 url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 judge = Judge(model="judge-1", base_url=url, api_key_variable=None, cache=cache, concurrency=4)
@@ -239,6 +241,28 @@ def test_out_of_quota_stops_the_run_and_keeps_what_was_judged(tmp_path: Path) ->
     assert len(seen) == 2 and len(server.requests) == 3
     with ResponseCache(cache) as kept:
         assert len(kept) == 2
+
+
+def test_one_judge_serves_many_calls_from_one_budget_and_tells_each_apart() -> None:
+    options = {**OPTIONS, "model": "gpt-5.4-nano", "budget_usd": 0.004}
+    with JudgeServer() as server:
+        judge = Judge(**options, base_url=server.url)
+        results, calls = [], []
+        for call in range(6):
+            before = judge.measured
+            given = [result for _, result in judge.judge(dialogue(f"{call} {number}") for number in range(10))]
+            results += given
+            calls.append(used_between(before, judge.measured))
+            assert sum(calls[-1]["questions"].values()) == 10
+        asked = len(server.requests)
+    judged = [result for result in results if isinstance(result, Judgement)]
+    assert 10 < len(judged) == asked < 60
+    assert {result.kind for result in results if isinstance(result, Failure)} == {"budget"}
+    assert calls[0]["questions"] == {"judged": 10} and calls[0]["input_tokens"] == 9000
+    assert calls[5]["questions"] == {"budget": 10} and calls[5]["dollars"] == 0 == calls[5]["input_tokens"]
+    assert sum(call["dollars"] for call in calls) == pytest.approx(judge.measured["dollars"], abs=1e-5)
+    assert judge.measured["dollars"] == pytest.approx(sum(result.cost for result in judged), abs=1e-5)
+    assert judge.measured["dollars"] <= options["budget_usd"] and judge.measured["questions"]["judged"] == asked
 
 
 def test_a_server_whose_replies_hold_no_verdict_stops_the_run() -> None:
