@@ -1,9 +1,9 @@
-"""Probe models x perturbations x temperatures from one configuration, each cell in a run folder of its own.
+"""Probe models x answers x perturbations x temperatures from one configuration, each cell in a run folder of its own.
 
     python -m eval.sweep --config configs/eval/sweep_smollm2.yaml --data-dir DATA [--dry-run]
 
 A cell that is done is read and not made again; a killed sweep goes on where it was. The answers of a model are
-generated once, by its first cell, and used by all of its cells.
+generated once, by its first cell, and used by all cells that react to them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from eval import plugin, table
-from eval.config import ConfigError, Plugin, load
+from eval import table
+from eval.config import ConfigError, load
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
-from eval.probe_parts import load_tasks, open_speaker
+from eval.probe_parts import open_speaker
 from eval.probing import probe
 from eval.report_page.page import write_page
 from eval.runs import read_runs
@@ -27,9 +27,9 @@ from eval.speaker import Speaker
 from eval.summary import TaskSummary
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
-from eval.sweep_estimate import Work, estimate_table, measured_speed, sampled_speed, work_of
+from eval.sweep_estimate import estimate
 
-ABOUT = "Probe every model at every temperature under every perturbation, in one folder of run folders."
+ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -38,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
         cells = config.cells()
         speakers: dict[str, Speaker] = {}
-        show(estimate(cells, speakers))
+        show(estimate(cells, lambda cell: speaker_of(cell, speakers)))
         if not config.dry_run:
             sweep(cells, speakers)
             publish(cells, config.run_dir)
@@ -49,32 +49,6 @@ def main(argv: list[str] | None = None) -> int:
         print("\nstopped; every finished row is kept, and the same command goes on from there", file=sys.stderr)
         return 130
     return 0
-
-
-def estimate(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> table.Table:
-    """What the cells lack and how long it takes at most; opens in `speakers` a model whose speed must be measured."""
-    works: list[Work] = []
-    speeds: dict[str, float | None] = {}
-    bounds: dict[str, float | None] = {}
-    for model, own in by_model(cells).items():
-        dialogues = [load_tasks(cell.config)[0] for cell in own]
-        lacking = [
-            work_of(cell, rows, cost_bound(cell.config.judge, bounds))
-            for cell, rows in zip(own, dialogues, strict=True)
-        ]
-        speeds[model] = measured_speed([cell.config.run_dir for cell in own])
-        if speeds[model] is None and any(work.tokens for work in lacking):
-            speeds[model] = sampled_speed(speaker_of(own[0], speakers), dialogues[0], own[0])
-        works += lacking
-    return estimate_table(works, speeds)
-
-
-def cost_bound(judge: Plugin, known: dict[str, float | None]) -> float | None:
-    """What the judge says that one dialogue costs at most; it is opened once and remembered in `known`."""
-    key = judge.model_dump_json()
-    if key not in known:
-        known[key] = plugin.load("eval.judges", judge.name).Judge(**judge.options).cost_bound
-    return known[key]
 
 
 def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list[TaskSummary]]:
@@ -104,14 +78,6 @@ def speaker_of(cell: Cell, speakers: dict[str, Speaker]) -> Speaker:
         speakers.clear()  # the weights of one model at a time
         speakers[cell.model] = open_speaker(cell.config)
     return speakers[cell.model]
-
-
-def by_model(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """The cells of each model, in order."""
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(cell.model, []).append(cell)
-    return groups
 
 
 def show(*tables: table.Table) -> None:

@@ -15,9 +15,8 @@ from eval.config import ConfigError, validate
 from eval.dialogue import Dialogue, Failure, Message
 from eval.engine import Sampling
 from eval.rows import RowStore
-from eval.sweep import by_model
 from eval.sweep_config import SweepConfig
-from eval.sweep_estimate import Work, estimate_table, measured_speed, sampled_speed, work_of
+from eval.sweep_estimate import Work, by_model, estimate_table, measured_speed, sampled_speed, work_of
 
 
 def config(tmp_path: Path, **changes: Any) -> SweepConfig:
