@@ -30,7 +30,7 @@ def find_nltk_data(data_dir: Path | None = None) -> None:
         raise FileNotFoundError(
             f"NLTK's {', '.join(missing)} not found in {', '.join(nltk.data.path)}; on a machine with network run "
             f"`python -m nltk.downloader -d {beside} {' '.join(missing)}`, then name that folder in NLTK_DATA "
-            "or its parent as --data-dir"
+            "or its parent as --data-dir or USERTURN_DATA"
         )
 
 
