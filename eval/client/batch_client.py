@@ -6,25 +6,22 @@ Knows nothing of what is asked.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from eval.client.batch_files import ENDPOINT, outcomes_of, parts_of, request_lines
 from eval.client.budget import Budget
-from eval.client.chat_reply import Fault, Reply, error_fault, fault_of, reply_of
+from eval.client.chat_reply import Fault, Reply, fault_of
 from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError
 
 if TYPE_CHECKING:
     from openai.types import Batch
 
-ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
-REQUESTS, BYTES = 50_000, 180_000_000
-"""What one batch may hold, a little under the API's own limits."""
 ROUNDS = 3
 """How often a request is submitted whose result is missing or a passing fault."""
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -70,7 +67,7 @@ class BatchClient:
     def _round(
         self, bodies: Mapping[str, Any], waiting: dict[str, Fault | None], journal: ResponseCache, name: str
     ) -> Iterator[Answer]:
-        parts = deque(_parts({custom_id: bodies[custom_id] for custom_id in waiting}))
+        parts = deque(parts_of({custom_id: bodies[custom_id] for custom_id in waiting}))
         while parts:
             part = parts.popleft()
             held = {custom_id: self.budget.bound(body, body["max_completion_tokens"]) for custom_id, body in part}
@@ -96,8 +93,7 @@ class BatchClient:
         """Make a batch; returns its key in the journal, where its upload stands until the batch does."""
         from openai import NotFoundError
 
-        lines = [_line(custom_id, body) for custom_id, body in part]
-        name_and_content = ("requests.jsonl", "".join(lines).encode())
+        name_and_content = ("requests.jsonl", request_lines(part))
         create = self._sdk.batches.create
         try:
             file = self._call(partial(self._sdk.files.create, file=name_and_content, purpose="batch"))
@@ -137,9 +133,8 @@ class BatchClient:
         """Final answers, taken off `waiting`. Both files are read: with errors alone, there is no output file."""
         answered: set[str] = set()
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
-            for line in self._call(partial(self._sdk.files.content, file_id)).content.split(b"\n"):
-                custom_id, outcome = _outcome(line)  # not splitlines: JSON may hold what Unicode calls line ends
-                if custom_id is None or custom_id in answered:
+            for custom_id, outcome in outcomes_of(self._call(partial(self._sdk.files.content, file_id)).content):
+                if custom_id in answered:
                     continue
                 answered.add(custom_id)
                 dollars = self._booked(outcome, held.pop(custom_id, None))
@@ -182,26 +177,6 @@ class BatchClient:
             raise ConfigError(f"the Batch API at {self._base_url} fails: {error}; try again later") from error
 
 
-def _line(custom_id: str, body: Mapping[str, Any]) -> str:
-    request = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
-    return json.dumps(request) + "\n"
-
-
-def _parts(bodies: Mapping[str, Any]) -> Iterator[list[tuple[str, Any]]]:
-    """The requests in lists that a batch can hold."""
-    part: list[tuple[str, Any]] = []
-    size = 0
-    for custom_id, body in bodies.items():
-        length = len(_line(custom_id, body))
-        if part and (len(part) == REQUESTS or size + length > BYTES):
-            yield part
-            part, size = [], 0
-        part.append((custom_id, body))
-        size += length
-    if part:
-        yield part
-
-
 def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, Any]]]:
     """The requests of a batch that was refused for its size, in two lists.
 
@@ -218,21 +193,3 @@ def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, A
 def _last(key: str) -> str:
     """The id of a batch or a file, in its key in the journal."""
     return key.rsplit("/", 1)[1]
-
-
-def _outcome(line: bytes) -> tuple[str | None, Reply | Fault]:
-    """Id and outcome of a result row; the cause of an error stands in one of two places."""
-    try:
-        row = json.loads(line)
-        custom_id, response = row["custom_id"], row.get("response") or {}
-        if response.get("status_code") == 200:
-            return custom_id, reply_of(response["body"])
-        error = row.get("error") or (response.get("body") or {}).get("error") or {}
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return None, Fault("malformed_response", str(line[:200]))
-    if "status_code" not in response:
-        return custom_id, Fault(str(error.get("code") or "batch_error"), str(error.get("message")), transient=True)
-    try:
-        return custom_id, error_fault(response["status_code"], error)
-    except ConfigError as problem:  # the rest of the batch has ended too, and is to be read
-        return custom_id, Fault("refused", str(problem))
