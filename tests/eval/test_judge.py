@@ -5,7 +5,12 @@ from eval.judge import used_between
 
 def test_numbers_are_differences_and_all_else_is_what_is_known_last() -> None:
     before = {"questions": {"judged": 3, "refusal": 1}, "tokens": 10, "dollars": 0.1, "prices_of": "2026-01-01"}
-    after = {"questions": {"judged": 5, "refusal": 1, "empty": 2}, "tokens": 10, "dollars": 0.3, "prices_of": "2026-01-01"}
+    after = {
+        "questions": {"judged": 5, "refusal": 1, "empty": 2},
+        "tokens": 10,
+        "dollars": 0.3,
+        "prices_of": "2026-01-01",
+    }
     assert used_between(before, after) == {
         "questions": {"judged": 2, "empty": 2},
         "tokens": 0,

@@ -133,19 +133,22 @@ def test_an_attempt_that_may_have_been_worked_on_is_booked(fault: str, paid: boo
     assert cost == budget.spent == pytest.approx(REPLY_COST + paid * budget.bound(BODY, 50))
 
 
-def test_an_attempt_that_no_server_heard_of_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("proxied", [False, True])
+def test_an_attempt_that_no_server_heard_of_costs_nothing(proxied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with JudgeServer() as server:
         pass
-    short = Patience(attempt_s=5, request_s=0.05, backoff_s=0.001)
-    budget = Budget(PRICE, 1.0)
-    [(outcome, cost)], client = ask(server, patience=short, budget=budget)
-    assert isinstance(outcome, Fault) and client.attempts["connection"] > 0
-    assert (cost, budget.spent, budget.held) == (0.0, 0.0, 0.0)
-    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    [(_, cost)], _ = ask(server, patience=short, budget=budget)
-    assert (cost, budget.spent) == (0.0, 0.0)
+    if proxied:
+        monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+
+    async def attempt() -> Reply | Fault:
+        async with ChatClient(server.url, "secret", concurrency=1, patience=Patience()) as client:
+            return await client._sent(BODY)
+
+    outcome = asyncio.run(attempt())
+    assert isinstance(outcome, Fault) and (outcome.kind, outcome.transient) == ("connection", True)
+    assert not outcome.billable
 
 
 def test_a_server_that_does_not_count_tokens_is_booked_at_the_bound() -> None:
