@@ -84,8 +84,8 @@ class Parts:
         return content_hash(self.protocol)
 
 
-def open_parts(config: ProbeConfig, speaker: Speaker | None = None) -> Parts:
-    """Open what `config` names; a `speaker` that is given is taken as it is, so that several probes share weights.
+def open_parts(config: ProbeConfig, speaker: Speaker | None = None, judge: Judge | None = None) -> Parts:
+    """Open what `config` names; a speaker or judge that is given is taken as it is, so that several probes share it.
 
     Raises:
         ConfigError: data, model, judge or stored answers are missing, malformed or do not fit together.
@@ -96,9 +96,15 @@ def open_parts(config: ProbeConfig, speaker: Speaker | None = None) -> Parts:
     if config.perturbation is not None:
         make = PERTURBATIONS[config.perturbation.name]
         perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
-    judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    judge = judge or open_judge(config)
     stored = StoredAnswers(config.answers_from) if config.answers_from else None
     return Parts(config, dialogues, checks, speaker, judge, perturbation, stored)
+
+
+def open_judge(config: ProbeConfig) -> Judge:
+    """The judge of `config`."""
+    judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    return judge
 
 
 def load_tasks(config: ProbeConfig) -> tuple[list[Dialogue], dict[str, Check]]:

@@ -14,8 +14,10 @@ from pathlib import Path
 from eval import progress, table
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.judge import Judge, used_between
 from eval.probe_config import ProbeConfig
 from eval.probe_parts import Parts, open_parts
+from eval.row_files import files_read
 from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
 from eval.speaker import Speaker
@@ -27,29 +29,36 @@ logger = logging.getLogger(__name__)
 
 
 def probe(
-    config: ProbeConfig, display: progress.Progress = progress.shown, speaker: Speaker | None = None
+    config: ProbeConfig,
+    display: progress.Progress = progress.shown,
+    speaker: Speaker | None = None,
+    opened_judge: Judge | None = None,
 ) -> tuple[list[TaskSummary], list[table.Table]]:
     """Complete the run folder of `config`; returns what its rows add up to, and the tables of that.
 
     Args:
         display: shows how far each stage is.
         speaker: an opened model to use for that of `config`.
+        opened_judge: a judge to use for that of `config`, so that several probes share its budget.
 
     Raises:
         ConfigError: a setting cannot work, or the folder holds rows of another protocol.
     """
-    parts = open_parts(config, speaker)
+    parts = open_parts(config, speaker, opened_judge)
+    used_before = parts.judge.measured
     with (
         RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,
         open_rows(run.path / "rows.jsonl") as rows,
     ):
         missing = [dialogue for dialogue in parts.dialogues if rows.missing(parts.key(dialogue))]
+        run.measured["data_files"] = files_read()
         try:
             with open_rows(run.path / "turns.jsonl") as turns:
                 spoken = speak(parts, missing, turns, run, display)
                 judge(parts, spoken, len(missing), rows, run, display)
         finally:
-            run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": parts.judge.measured}
+            judged = used_between(used_before, parts.judge.measured)
+            run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": judged}
         if more := len(rows) - len(parts.dialogues):
             logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
         summaries = summarise(rows)

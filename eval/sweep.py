@@ -17,9 +17,10 @@ from pathlib import Path
 
 from eval import table
 from eval.config import ConfigError, load
+from eval.judge import Judge
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
-from eval.probe_parts import open_speaker
+from eval.probe_parts import open_judge, open_speaker
 from eval.probing import probe
 from eval.report_page.page import write_page
 from eval.runs import read_runs
@@ -54,10 +55,12 @@ def main(argv: list[str] | None = None) -> int:
 def sweep(cells: Sequence[Cell], speakers: dict[str, Speaker]) -> dict[str, list[TaskSummary]]:
     """Complete every cell in order; returns what each adds up to."""
     results = {}
+    judges: dict[str, Judge] = {}
     with Board([cell.name for cell in cells]).shown() as board:
         for cell in cells:
             speaker = replace(speaker_of(cell, speakers), tokens=Counter())
-            results[cell.name], _ = probe(cell.config, board.running(cell.name), speaker)
+            judge = judge_of(cell, judges)
+            results[cell.name], _ = probe(cell.config, board.running(cell.name), speaker, judge)
             board.done(cell.name, results[cell.name])
     return results
 
@@ -78,6 +81,14 @@ def speaker_of(cell: Cell, speakers: dict[str, Speaker]) -> Speaker:
         speakers.clear()  # the weights of one model at a time
         speakers[cell.model] = open_speaker(cell.config)
     return speakers[cell.model]
+
+
+def judge_of(cell: Cell, judges: dict[str, Judge]) -> Judge:
+    """The opened judge of `cell`, shared by all cells that name the same, and with it one budget."""
+    named = cell.config.judge.model_dump_json()
+    if named not in judges:
+        judges[named] = open_judge(cell.config)
+    return judges[named]
 
 
 def show(*tables: table.Table) -> None:
