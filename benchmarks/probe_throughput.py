@@ -6,8 +6,8 @@ Reads GSM8K test questions with their solutions and HealthBench conversations wi
 from `--data-dir` or USERTURN_DATA, else the pocket conversations. Prompts are at most 640 tokens long, because stock
 attention over a padded batch of longer ones needs minutes and gigabytes here. All decode greedily. The loop is slow, so
 it runs on every fourth prompt by length, the same mix. The methods take turns within each repeat and a ratio is the
-median over repeats, because other work on the machine comes and goes; CPU seconds are printed for the same reason. Last,
-one probe run tells the share of its wall time that passes outside the engine. A benchmark: it asserts nothing.
+median over repeats, because other work on the machine comes and goes; CPU seconds are printed for the same reason.
+Last, one probe run tells the share of its wall time that passes outside the engine. A benchmark: it asserts nothing.
 """
 
 from __future__ import annotations
