@@ -1,0 +1,92 @@
+"""What each conversation will be, before anyone speaks: where it starts, who the user is, how each user turn behaves."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from data_gen.style import Style
+from eval.dialogue import Dialogue, content_hash
+
+
+@dataclass(frozen=True)
+class Persona:
+    """Who speaks as the user, and what for."""
+
+    persona: str
+    level: str
+    """"beginner", "intermediate" or "expert"."""
+    goal: str
+    """Hidden: it steers what the user asks and is never said."""
+    constraint: str
+    """A clause in the first person, such as "I only have ten minutes a day"."""
+    situation: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One conversation to be: `seed` and then one exchange for each of `styles`."""
+
+    number: int
+    seed: Dialogue
+    """Ends in an assistant response."""
+    styles: tuple[str, ...]
+    """Of the user turns after the seed's response, in order; only the last may be one that follows nothing up."""
+    persona: Persona
+    random_seed: int
+    """For whatever the teacher draws."""
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of all that decides the conversation, the teacher aside."""
+        return content_hash([self.seed.id, self.styles, asdict(self.persona), self.random_seed])
+
+
+def make_plans(
+    count: int,
+    seeds: Sequence[Dialogue],
+    styles: Mapping[str, Style],
+    personas: Sequence[Persona],
+    *,
+    exchanges: tuple[int, int],
+    plain_endings: float,
+    seed: int,
+) -> Iterator[Plan]:
+    """`count` plans; each is drawn from its number alone, so that a larger count only adds plans.
+
+    Seeds are used evenly, in a shuffled order, and so are the styles that follow up.
+
+    Args:
+        exchanges: least and most user turns of a conversation, the opening one included.
+        plain_endings: share of conversations whose last user turn follows nothing up, in [0, 1].
+    """
+    following = [style for style in styles.values() if style.follows_up]
+    plain = [style for style in styles.values() if not style.follows_up]
+    for number, start in zip(range(count), _laps(seeds, seed)):
+        draw = random.Random(content_hash([seed, number]))
+        turns = draw.randint(*exchanges) - 1
+        names = [_style_after(start, following, draw)]
+        names += [
+            draw.choice([style for style in following if not style.needs_question]).name for _ in range(turns - 1)
+        ]
+        if plain and draw.random() < plain_endings:
+            names[-1] = draw.choice(plain).name
+        yield Plan(number, start, tuple(names), draw.choice(personas), draw.getrandbits(48))
+
+
+def _laps(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:
+    """Every seed in a shuffled order, and again in another, without end."""
+    for lap in itertools.count():
+        yield from random.Random(content_hash([seed, "lap", lap])).sample(seeds, len(seeds))
+
+
+def _style_after(start: Dialogue, following: Sequence[Style], draw: random.Random) -> str:
+    """A style for the turn after the response of `start`; one that answers its question, half of the time."""
+    asked = start.messages[-1].text.rstrip().endswith("?")
+    answers = [style for style in following if style.needs_question] if asked else []
+    if answers and draw.random() < 0.5:
+        return draw.choice(answers).name
+    return draw.choice([style for style in following if not style.needs_question]).name

@@ -1,0 +1,61 @@
+"""A style is one way in which a user collaborates: one YAML in `styles/`, read by planner and teachers alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from eval.config import ConfigError
+
+FOLDER = Path(__file__).parent / "styles"
+
+
+class Phrasings(BaseModel):
+    """What the scripted teacher says: texts with `{slots}` and `[alternatives|of words]` (`data_gen/scripted/`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    user: tuple[str, ...]
+    assistant: tuple[str, ...]
+    """Replies to such a user turn."""
+
+
+class Style(BaseModel):
+    """One way of speaking as the user, and of replying to it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    about: str = Field(description="what the user does, in one sentence")
+    follows_up: bool = Field(description="whether the turn is a follow-up; if not, it can only end a conversation")
+    needs_question: bool = Field(False, description="only after a response that ends in a question")
+    user: str = Field(description="instructions for a model that speaks as the user")
+    assistant: str = Field(description="instructions for a model that replies")
+    scripted: Phrasings
+
+
+def style_names() -> list[str]:
+    """The styles in `styles/`, sorted."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def read_styles(names: Iterable[str]) -> dict[str, Style]:
+    """The named styles.
+
+    Raises:
+        ConfigError: no such style, or a file that is none.
+    """
+    return {name: _read(name) for name in names}
+
+
+def _read(name: str) -> Style:
+    path = FOLDER / f"{name}.yaml"
+    if path.name not in {found.name for found in FOLDER.glob("*.yaml")}:
+        raise ConfigError(f"no style {name!r}; data_gen/styles has {', '.join(style_names())}")
+    try:
+        return Style(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, TypeError, ValidationError) as error:
+        raise ConfigError(f"{path} is no style: {error}") from error
