@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from eval import plugin
+from eval.command import command
 from eval.config import Config, ConfigError, Plugin, load, options_for
 from eval.gold import GoldItem, read_gold
 from eval.rater_agreement import compare, judge_items
@@ -34,8 +34,9 @@ class JudgeConfig(Config):
     judge: Plugin = Field(description="a file of eval/judges/, with its options")
 
 
+@command(unusable=(ValueError, OSError))
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure one judge on one gold file and print the report; 2 on unusable input."""
+    """Measure one judge on one gold file and print the report; returns 0."""
     parser = argparse.ArgumentParser(
         prog=PROG,
         description="Measure how far a judge agrees with labelled user turns: Cohen's kappa and agreement of the "
@@ -50,12 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--cv", action="store_true", help="local judge: refit it without the queries that it judges")
     args, judge_options = parser.parse_known_args(argv)
-    try:
-        config = load(JudgeConfig, ["--judge", args.judge, *judge_options], prog=PROG, about="")
-        report = _measure(args.gold, config.judge, args.cv)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    config = load(JudgeConfig, ["--judge", args.judge, *judge_options], prog=PROG, about="")
+    report = _measure(args.gold, config.judge, args.cv)
     if args.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
@@ -82,4 +79,4 @@ def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 from eval.table import Cell, Table, to_terminal
@@ -20,8 +19,7 @@ def show(report: dict[str, Any]) -> None:
             f"CAUTION: {report['fitted_share']:.0%} of these items are on queries that this judge was FITTED on, so "
             "the figures flatter it; use --cv for figures on unseen queries"
         )
-    width = shutil.get_terminal_size(fallback=(120, 40)).columns
-    print(to_terminal([_slices(report), _confusion(report["confusion"])], width))
+    print(to_terminal([_slices(report), _confusion(report["confusion"])]))
 
 
 def _slices(report: dict[str, Any]) -> Table:

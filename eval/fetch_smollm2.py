@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval.command import command
 from eval.config import ConfigError
 from eval.weights import check_model_folder
 
@@ -35,14 +36,12 @@ FOLDER = Path("models/SmolLM2-135M-Instruct")
 NEEDED_BYTES = 750 * 2**20
 
 
+@command()
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0 when the model is there."""
     parser = argparse.ArgumentParser(prog="python -m eval.fetch_smollm2", description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=FOLDER, help=f"model folder to write (default: {FOLDER})")
-    try:
-        fetch(parser.parse_args(argv).to)
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    fetch(parser.parse_args(argv).to)
     return 0
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.command import command
 from eval.dialogue import Judgement
 from eval.gold import GoldItem, read_gold
 from eval.judges.local import PARAMETERS
@@ -118,22 +118,19 @@ def fit_and_validate(items: Sequence[GoldItem]) -> dict[str, Any]:
     }
 
 
+@command(unusable=(ValueError, OSError))
 def main(argv: Sequence[str] | None = None) -> int:
-    """Fit, and write the parameter file; 2 on unusable input."""
+    """Fit, and write the parameter file; returns 0."""
     parser = argparse.ArgumentParser(prog="python -m eval.fit_judge", description=__doc__)
     parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
     parser.add_argument("--out", type=Path, default=PARAMETERS, help="parameter file to write (default: %(default)s)")
     args = parser.parse_args(argv)
-    try:
-        fitted = fit_and_validate(read_gold(args.gold))
-        args.out.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    fitted = fit_and_validate(read_gold(args.gold))
+    args.out.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(fitted["cross_validated"], indent=1))
     print(f"wrote {args.out}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

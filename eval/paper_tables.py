@@ -9,12 +9,10 @@ stand in rows of their own; what a table cannot use it says in its notes.
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from pathlib import Path
 
 from eval import table
-from eval.config import ConfigError
+from eval.command import command
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
 from eval.runs import read_runs
@@ -22,20 +20,17 @@ from eval.runs import read_runs
 ABOUT = "Write the paper's tables and figures from finished run folders."
 
 
+@command()
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0, 1 if the runs hold nothing asked for, 2 for a folder that is no finished run."""
+    """Run the command line; returns 0, or 1 if the runs hold nothing that was asked for."""
     options = _parser().parse_args(argv)
-    try:
-        runs = read_runs(options.runs)
-        written = [write_tables(runs, options.out, options.tables)]
-        if options.figures:
-            written.append(write_figures(runs, options.out))
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    runs = read_runs(options.runs)
+    written = [write_tables(runs, options.out, options.tables)]
+    if options.figures:
+        written.append(write_figures(runs, options.out))
     tables = [shown for part in written for shown in part.tables]
     files = [path for part in written for path in part.files]
-    print(table.to_terminal(tables, shutil.get_terminal_size(fallback=(120, 40)).columns))
+    print(table.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
     print(*(f"wrote {path}" for path in files), sep="\n")
     return 0 if files else 1

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
+from eval.command import command
 from eval.paper.headings import heading
 from eval.paper.published import read_paper
 from eval.stats.planning import half_width, independent_discordance, rows_for_pairs, rows_for_two_samples
@@ -19,14 +19,11 @@ from eval.stats.planning import half_width, independent_discordance, rows_for_pa
 ABOUT = "Rows needed to resolve a difference between two rates, and half-widths of 95 % intervals. Rates lie in 0 to 1."
 
 
+@command(unusable=(ValueError,))
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0, or 2 for numbers that cannot be."""
+    """Run the command line; returns 0."""
     options = _parser().parse_args(argv)
-    try:
-        plan = make_plan(options)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    plan = make_plan(options)
     print(json.dumps(plan, indent=2) if options.json else _readable(plan))
     return 0
 

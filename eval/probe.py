@@ -7,29 +7,23 @@ A killed run goes on where it was; a finished one is only read again.
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 from eval import table
-from eval.config import ConfigError, load
+from eval.command import GOES_ON, command
+from eval.config import load
 from eval.probe_config import ProbeConfig
 from eval.probing import probe
 
 ABOUT = "Let a model speak the next user turn, judge it, and print the rates of genuine and specific follow-ups."
 
 
+@command(stopped=GOES_ON)
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0 for a complete run, 2 for a setting that cannot work, 130 on Ctrl-C."""
-    try:
-        config = load(ProbeConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.probe", about=ABOUT)
-        _, tables = probe(config)
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped; every finished row is kept, and the same command goes on from there", file=sys.stderr)
-        return 130
-    print(table.to_terminal(tables, shutil.get_terminal_size(fallback=(120, 40)).columns))
+    """Run the command line; returns 0 for a complete run."""
+    config = load(ProbeConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.probe", about=ABOUT)
+    _, tables = probe(config)
+    print(table.to_terminal(tables))
     print(f"run folder: {config.run_dir}")
     return 0
 

@@ -9,10 +9,10 @@ asked for.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.command import command
 from eval.config import ConfigError
 from eval.report_page.page import write_page
 from eval.runs import read_runs
@@ -20,14 +20,11 @@ from eval.runs import read_runs
 ABOUT = "Write finished runs as one self-contained HTML file: settings, tables, label shares, dialogues side by side."
 
 
+@command()
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and print the path of the file; returns 0, or 2 for runs or a path that cannot work."""
+    """Run the command line and print the path of the file; returns 0."""
     options = _parser().parse_args(argv)
-    try:
-        print(report(options.runs, options.out, options.allow_gpqa_text))
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    print(report(options.runs, options.out, options.allow_gpqa_text))
     return 0
 
 

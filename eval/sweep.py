@@ -8,7 +8,6 @@ generated once, by its first cell, and used by all cells that react to them.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from eval import table
-from eval.config import ConfigError, load
+from eval.command import GOES_ON, command
+from eval.config import load
 from eval.judge import Judge
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
@@ -33,22 +33,16 @@ from eval.sweep_estimate import estimate
 ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
 
+@command(stopped=GOES_ON)
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0 for a complete sweep, 2 for a setting that cannot work, 130 on Ctrl-C."""
-    try:
-        config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
-        cells = config.cells()
-        speakers: dict[str, Speaker] = {}
-        show(estimate(cells, lambda cell: speaker_of(cell, speakers)))
-        if not config.dry_run:
-            sweep(cells, speakers)
-            publish(cells, config.run_dir)
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped; every finished row is kept, and the same command goes on from there", file=sys.stderr)
-        return 130
+    """Run the command line; returns 0 for a complete sweep."""
+    config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
+    cells = config.cells()
+    speakers: dict[str, Speaker] = {}
+    print(table.to_terminal([estimate(cells, lambda cell: speaker_of(cell, speakers))]), flush=True)
+    if not config.dry_run:
+        sweep(cells, speakers)
+        publish(cells, config.run_dir)
     return 0
 
 
@@ -70,7 +64,7 @@ def publish(cells: Sequence[Cell], folder: Path) -> None:
     runs = read_runs([cell.config.run_dir for cell in cells])
     written = [write_tables(runs, folder / "paper", run_tables.names()), write_figures(runs, folder / "paper")]
     write_page(runs, folder / "report.html", False)
-    show(*(shown for part in written for shown in part.tables))
+    print(table.to_terminal([shown for part in written for shown in part.tables]))
     print(*(line for part in written for line in part.left_out), sep="\n")
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
@@ -89,11 +83,6 @@ def judge_of(cell: Cell, judges: dict[str, Judge]) -> Judge:
     if named not in judges:
         judges[named] = open_judge(cell.config)
     return judges[named]
-
-
-def show(*tables: table.Table) -> None:
-    """Print tables for people."""
-    print(table.to_terminal(tables, shutil.get_terminal_size(fallback=(120, 40)).columns), flush=True)
 
 
 if __name__ == "__main__":

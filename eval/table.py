@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -114,13 +115,14 @@ def to_markdown(tables: Sequence[Table]) -> str:
     return "\n".join(_markdown(table) for table in tables)
 
 
-def to_terminal(tables: Sequence[Table], width: int) -> str:
-    """The tables wrapped to `width` columns; plain text without control codes."""
+def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
+    """The tables wrapped to `width` columns, by default those of the terminal; plain text without control codes."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
     from rich.text import Text
 
+    width = width or shutil.get_terminal_size(fallback=(120, 40)).columns
     console = Console(file=io.StringIO(), width=width, force_terminal=False, legacy_windows=False)
     with console.capture() as capture:
         for table in tables:

