@@ -12,7 +12,8 @@ from pydantic import Field
 
 from eval import plugin
 from eval.command import command
-from eval.config import Config, ConfigError, Plugin, load, options_for
+from eval.command_line import load
+from eval.config import Config, ConfigError, Plugin, options_for
 from eval.gold import GoldItem, read_gold
 from eval.rater_agreement import compare, judge_items
 

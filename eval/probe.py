@@ -11,7 +11,7 @@ import sys
 
 from eval import table
 from eval.command import GOES_ON, command
-from eval.config import load
+from eval.command_line import load
 from eval.probe_config import ProbeConfig
 from eval.probing import probe
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from eval import table
 from eval.command import GOES_ON, command
-from eval.config import load
+from eval.command_line import load
 from eval.judge import Judge
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables

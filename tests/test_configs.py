@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.config import Config, load
+from eval.command_line import load
+from eval.config import Config
 from eval.probe_config import ProbeConfig
 from eval.sweep_config import SweepConfig
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.config import ConfigError, dump, load
+from eval.command_line import load
+from eval.config import ConfigError, dump
 from eval.probe_config import ProbeConfig
 
 

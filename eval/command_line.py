@@ -1,0 +1,175 @@
+"""`--config FILE --some.field VALUE` as a configuration: one YAML per run, and any field of it on the command line.
+
+It knows no field: names, kinds and defaults are those of the model that is asked for (`eval/config.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from eval.config import Config, ConfigError, Plugin, dump, validate
+
+C = TypeVar("C", bound=Config)
+
+
+def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
+    """The configuration that a command line asks for. Prints and exits on `--help` and on `--print-config`.
+
+    Raises:
+        ConfigError: no such file, no mapping in it, an unknown key, or a value of the wrong kind.
+    """
+    known, rest = _parser(cls, prog, about).parse_known_args([_hyphenated(token) for token in argv])
+    given = vars(known)
+    path, print_config = given.pop("config"), given.pop("print_config")
+    values = _read_yaml(path) if path else {}
+    for name, value in given.items():
+        _set(values, name, _value(value))
+    _spell_out_plugins(cls, values)
+    for name, value in _pairs(rest):
+        _set(values, name, _value(value))
+    config = validate(cls, values) if path else _validate_without_file(cls, values)
+    if print_config:
+        print(dump(config), end="")
+        raise SystemExit(0)
+    return config
+
+
+def _validate_without_file(cls: type[C], values: Mapping[str, Any]) -> C:
+    """As `validate`; who gave no file and lacks a field is told where files are."""
+    try:
+        return validate(cls, values)
+    except ConfigError as error:
+        if all(name in values for name, field in cls.model_fields.items() if field.is_required()):
+            raise
+        raise ConfigError(f"{error}\nno --config is given; see configs/ for committed ones") from error
+
+
+def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog,
+        description=about,
+        allow_abbrev=False,
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=120),
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML holding any of the fields below")
+    parser.add_argument("--print-config", action="store_true", help="print the resolved configuration and stop")
+    group = parser.add_argument_group(
+        "fields",
+        "each may stand in the YAML or here; here wins; null unsets; a NAME takes options: --field.option VALUE",
+    )
+    for name, field in _leaves(cls):
+        default = "" if field.is_required() or field.default in (None, {}) else f" (default: {field.default})"
+        switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
+        group.add_argument(
+            _hyphenated(f"--{name}"),
+            **switch,
+            dest=name,
+            metavar=_kind(field),
+            default=argparse.SUPPRESS,
+            help=f"{field.description}{default}".replace("%", "%%"),
+        )
+    return parser
+
+
+def _leaves(cls: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Dotted names of the fields that hold one value, in the order of the class."""
+    for name, field in cls.model_fields.items():
+        kind = field.annotation
+        if inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not Plugin:
+            yield from _leaves(kind, f"{prefix}{name}.")
+        elif kind is not None and not str(kind).startswith("dict"):
+            yield prefix + name, field
+
+
+def _names_a_plugin(field: FieldInfo) -> bool:
+    return Plugin in (field.annotation, *get_args(field.annotation))
+
+
+def _kind(field: FieldInfo) -> str:
+    kind = field.annotation
+    if _names_a_plugin(field):
+        return "NAME"
+    name = kind.__name__ if inspect.isclass(kind) else str(kind)
+    for noise in ("typing.", "pathlib.", " | None"):
+        name = name.replace(noise, "")
+    return name.removeprefix("Literal")
+
+
+def _hyphenated(token: str) -> str:
+    """`--run_dir=a_b` as `--run-dir=a_b`: both spellings of an option are one."""
+    name, equals, value = token.partition("=")
+    return name.replace("_", "-") + equals + value if name.startswith("--") else token
+
+
+def _pairs(tokens: list[str]) -> Iterator[tuple[str, str]]:
+    """Options that the parser does not know: (`tasks.gsm8k.limit`, `50`), ... for the model to accept or refuse."""
+    rest = iter(tokens)
+    for token in rest:
+        if not token.startswith("--"):
+            raise ConfigError(f"{token!r} stands alone; write --some.field VALUE")
+        name, equals, value = token[2:].partition("=")
+        given = value if equals else next(rest, None)
+        if given is None:
+            raise ConfigError(f"--{name} needs a value")
+        yield name.replace("-", "_"), given
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except OSError as error:
+        raise ConfigError(f"no configuration {path} ({error.strerror}); committed ones are in configs/") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is no YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} holds a {type(values).__name__}; a configuration is a mapping of fields to values")
+    return values
+
+
+def _value(text: str) -> Any:
+    """Lists, mappings and null as YAML has them; any other text as it is, for the field's type to convert."""
+    return yaml.safe_load(text) if text == "null" or text.startswith(("[", "{")) else text
+
+
+def _spell_out_plugins(cls: type[BaseModel], values: dict[str, Any]) -> None:
+    """Turn names of plugins that stand alone into mappings, which options can be added to."""
+    for name, field in cls.model_fields.items():
+        if _names_a_plugin(field) and isinstance(values.get(name), str):
+            values[name] = {"name": values[name]}
+
+
+def _set(values: dict[str, Any], dotted: str, value: Any) -> None:
+    parents: list[str] = []
+    key, rest = _next_key(values, dotted.split("."))
+    while rest:
+        parents.append(key)
+        below = values.get(key)
+        if below is None:
+            below = values[key] = {}
+        if not isinstance(below, dict):
+            raise ConfigError(f"--{dotted}: {'.'.join(parents)} is {below!r}, it has no fields")
+        values = below
+        key, rest = _next_key(values, rest)
+    values[key] = value
+
+
+def _next_key(values: Mapping[str, Any], parts: list[str]) -> tuple[str, list[str]]:
+    """The key of `values` that the most of the first `parts` spell, or a new one, and the parts behind it.
+
+    Keys of a file may hold hyphens ("smollm2-135m") and dots ("Qwen3.5-2B"), those of the command line are split at
+    dots and have underscores.
+    """
+    for count in range(len(parts), 0, -1):
+        spelled = ".".join(parts[:count])
+        for key in values:
+            if str(key).replace("-", "_") == spelled:
+                return key, parts[count:]
+    return parts[0], parts[1:]
