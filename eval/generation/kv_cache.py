@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Cache, PretrainedConfig
+    from transformers.cache_utils import DynamicLayer as _Layer
+else:
+    _Layer = object
 
 ROOM = 64
 """Positions by which a buffer grows when it is full."""
@@ -33,7 +36,7 @@ def can_join(cache: Cache) -> bool:
     """Whether every layer of `cache` can take in the rows of another batch, and drop leading padding."""
     from transformers.cache_utils import LinearAttentionLayer
 
-    return all(type(layer) in (growing_layer(), LinearAttentionLayer) for layer in cache.layers)
+    return all(isinstance(layer, Growing) or type(layer) is LinearAttentionLayer for layer in cache.layers)
 
 
 def join(caches: Sequence[Cache]) -> Cache:
@@ -43,7 +46,7 @@ def join(caches: Sequence[Cache]) -> Cache:
     first, *others = caches
     for index, layer in enumerate(_layers(first)):
         more = [_layers(cache)[index] for cache in others]
-        if type(layer) is growing_layer():
+        if isinstance(layer, Growing):
             layer.join(more)
             continue
         # Linear attention has no positions: its states are put one after the other.
@@ -60,7 +63,7 @@ def keep(cache: Cache, rows: Sequence[int], drop: int) -> None:
     import torch
 
     for layer in _layers(cache):
-        if type(layer) is growing_layer():
+        if isinstance(layer, Growing):
             layer.keep(rows, drop)
         else:
             layer.reorder_cache(torch.tensor(rows))
@@ -71,69 +74,73 @@ def _layers(cache: Cache) -> list[Any]:
 
 
 @functools.cache
-def growing_layer() -> Any:
+def growing_layer() -> type:
     """The class of attention layers; made on first use, because importing this file must not import torch."""
     from transformers.cache_utils import DynamicLayer
 
-    class GrowingLayer(DynamicLayer):
-        """Keys and values (rows, heads, positions, width), a window into larger buffers.
-
-        `DynamicLayer` copies all that it holds for each new token. Here a token is written in place, a row leaves by
-        moving another one into its slot, and a row joins in a free slot; all is copied when a buffer is full.
-        """
-
-        def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-            super().lazy_initialization(key_states, value_states)
-            self.rows, self.start, self.end = key_states.shape[0], 0, 0
-            self.buffers = [
-                states.new_empty(*states.shape[:2], 0, states.shape[3]) for states in (key_states, value_states)
-            ]
-            self._look()
-
-        def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-            if not self.is_initialized:
-                self.lazy_initialization(key_states, value_states)
-            new = key_states.shape[-2]
-            if self.end + new > self.buffers[0].shape[-2]:
-                self._make_room(self.rows, self.end - self.start, new + ROOM)
-            for buffer, states in zip(self.buffers, (key_states, value_states), strict=True):
-                buffer[: self.rows, :, self.end : self.end + new] = states
-            self.end += new
-            return self._look()
-
-        def keep(self, rows: Sequence[int], drop: int) -> None:
-            moved = [(slot, row) for slot, row in enumerate(rows) if slot != row]
-            for buffer in self.buffers if moved else []:
-                buffer[[slot for slot, _ in moved]] = buffer[[row for _, row in moved]]
-            self.rows, self.start = len(rows), self.start + drop
-            self._look()
-
-        def join(self, others: Sequence[Any]) -> None:
-            rows = self.rows + sum(other.rows for other in others)
-            length = max(part.end - part.start for part in (self, *others))
-            if rows > self.buffers[0].shape[0] or length > self.end:
-                self._make_room(rows, length, ROOM)
-            for other in others:
-                slots = slice(self.rows, self.rows + other.rows)
-                for buffer, states in zip(self.buffers, (other.keys, other.values), strict=True):
-                    buffer[slots, :, self.end - states.shape[-2] : self.end] = states
-                self.rows += other.rows
-            self.start = min(self.start, self.end - length)
-            self._look()
-
-        def _make_room(self, rows: int, length: int, room: int) -> None:
-            """Move the window into fresh buffers, so that it ends at `length`, with `room` behind it."""
-            # Zeros, not empty: masked positions still enter the weighted sum of values, and 0 * NaN is NaN.
-            seen = self.end - self.start
-            for number, old in enumerate(self.buffers):
-                fresh = old.new_zeros(rows, old.shape[1], length + room, old.shape[3])
-                fresh[: self.rows, :, length - seen : length] = old[: self.rows, :, self.start : self.end]
-                self.buffers[number] = fresh
-            self.start, self.end = length - seen, length
-
-        def _look(self) -> tuple[Tensor, Tensor]:
-            keys, values = (buffer[: self.rows, :, self.start : self.end] for buffer in self.buffers)
-            self.keys, self.values = keys, values
-            return keys, values
+    class GrowingLayer(Growing, DynamicLayer):
+        """A `DynamicLayer` that grows in place."""
 
     return GrowingLayer
+
+
+class Growing(_Layer):
+    """Keys and values (rows, heads, positions, width), a window into larger buffers.
+
+    `DynamicLayer` copies all that it holds for each new token. Here a token is written in place, a row leaves by
+    moving another one into its slot, and a row joins in a free slot; all is copied when a buffer is full.
+    """
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        super().lazy_initialization(key_states, value_states)
+        self.rows, self.start, self.end = key_states.shape[0], 0, 0
+        self.buffers = [
+            states.new_empty(*states.shape[:2], 0, states.shape[3]) for states in (key_states, value_states)
+        ]
+        self._look()
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        new = key_states.shape[-2]
+        if self.end + new > self.buffers[0].shape[-2]:
+            self._make_room(self.rows, self.end - self.start, new + ROOM)
+        for buffer, states in zip(self.buffers, (key_states, value_states), strict=True):
+            buffer[: self.rows, :, self.end : self.end + new] = states
+        self.end += new
+        return self._look()
+
+    def keep(self, rows: Sequence[int], drop: int) -> None:
+        moved = [(slot, row) for slot, row in enumerate(rows) if slot != row]
+        for buffer in self.buffers if moved else []:
+            buffer[[slot for slot, _ in moved]] = buffer[[row for _, row in moved]]
+        self.rows, self.start = len(rows), self.start + drop
+        self._look()
+
+    def join(self, others: Sequence[Any]) -> None:
+        rows = self.rows + sum(other.rows for other in others)
+        length = max(part.end - part.start for part in (self, *others))
+        if rows > self.buffers[0].shape[0] or length > self.end:
+            self._make_room(rows, length, ROOM)
+        for other in others:
+            slots = slice(self.rows, self.rows + other.rows)
+            for buffer, states in zip(self.buffers, (other.keys, other.values), strict=True):
+                buffer[slots, :, self.end - states.shape[-2] : self.end] = states
+            self.rows += other.rows
+        self.start = min(self.start, self.end - length)
+        self._look()
+
+    def _make_room(self, rows: int, length: int, room: int) -> None:
+        """Move the window into fresh buffers, so that it ends at `length`, with `room` behind it."""
+        # Zeros, not empty: masked positions still enter the weighted sum of values, and 0 * NaN is NaN.
+        seen = self.end - self.start
+        for number, old in enumerate(self.buffers):
+            fresh = old.new_zeros(rows, old.shape[1], length + room, old.shape[3])
+            fresh[: self.rows, :, length - seen : length] = old[: self.rows, :, self.start : self.end]
+            self.buffers[number] = fresh
+        self.start, self.end = length - seen, length
+
+    def _look(self) -> tuple[Tensor, Tensor]:
+        keys, values = (buffer[: self.rows, :, self.start : self.end] for buffer in self.buffers)
+        self.keys, self.values = keys, values
+        return keys, values

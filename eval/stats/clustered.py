@@ -6,8 +6,13 @@ It knows counts per context, no dialogue; `eval/summary.py`'s Wilson intervals a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from eval.stats.rates import Interval, wilson
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RESAMPLES = 2000
 
@@ -48,18 +53,9 @@ def clustered_interval(
     if not hits.any() or (hits == rows).all():
         return wilson(contexts if hits.any() else 0, contexts, confidence)
 
-    def mean_rate(chosen: np.ndarray, axis: int = -1) -> np.ndarray:
-        """Of each resample along the last axis, counted first: far faster than to gather every count."""
-        resamples = chosen.reshape(-1, chosen.shape[axis])
-        numbered = resamples + contexts * np.arange(len(resamples))[:, None]
-        times = np.bincount(numbered.ravel(), minlength=len(resamples) * contexts).reshape(-1, contexts)
-        with np.errstate(invalid="ignore"):  # a resample may miss every row of a measurement
-            rates = (times @ hits.T) / (times @ rows.T)
-        return np.nanmean(rates, axis=-1).reshape(chosen.shape[:-1])
-
     ends = bootstrap(
         (np.arange(contexts),),
-        mean_rate,
+        partial(_mean_rates, hits, rows),
         n_resamples=RESAMPLES,
         batch=max(1, 1_000_000 // contexts),
         confidence_level=confidence,
@@ -67,3 +63,19 @@ def clustered_interval(
         rng=np.random.default_rng(seed),
     ).confidence_interval
     return Interval(max(0.0, float(ends.low)), min(1.0, float(ends.high)))
+
+
+def _mean_rates(hits: np.ndarray, rows: np.ndarray, chosen: np.ndarray, axis: int = -1) -> np.ndarray:
+    """The mean of the M rates over each resample, whose C contexts `chosen` numbers along its last axis.
+
+    How often each context was chosen is counted first: far faster than to gather every count.
+    """
+    import numpy as np
+
+    contexts = rows.shape[1]
+    resamples = chosen.reshape(-1, chosen.shape[axis])
+    numbered = resamples + contexts * np.arange(len(resamples))[:, None]
+    times = np.bincount(numbered.ravel(), minlength=len(resamples) * contexts).reshape(-1, contexts)
+    with np.errstate(invalid="ignore"):  # a resample may miss every row of a measurement
+        rates = (times @ hits.T) / (times @ rows.T)
+    return np.nanmean(rates, axis=-1).reshape(chosen.shape[:-1])
