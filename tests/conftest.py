@@ -122,6 +122,31 @@ def voice(request: pytest.FixtureRequest) -> Voice:
 
 
 @pytest.fixture(scope="session")
+def rendered_otherwise() -> Callable[[ChatFormat, list[Message]], list[str]]:
+    """(format, conversation that ends in an answer) -> what has other ids than in the tokenizer's own rendering."""
+
+    def own(chat_format: ChatFormat, messages: list[Message], **how: bool) -> list[int]:
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        if messages[-1].role == "assistant" and chat_format.reasons_in(messages[-1]):
+            turns[-1][chat_format.reasoning_field] = messages[-1].reasoning
+        variables = {**chat_format.template_variables, "tokenize": True, "return_dict": False, **how}
+        return chat_format.tokenizer.apply_chat_template(turns, **variables)
+
+    def otherwise(chat_format: ChatFormat, conversation: list[Message]) -> list[str]:
+        found, asked = [], conversation[:-1]
+        for messages in (conversation, asked):
+            closer = chat_format.closers.get(messages[-1].role)
+            closing = [chat_format.tokenizer.convert_tokens_to_ids(closer)] if closer else []
+            if chat_format.ids(messages) != own(chat_format, messages) + closing:
+                found.append(f"{len(messages)} turns")
+        if chat_format.open_turn(asked, "assistant") != own(chat_format, asked, add_generation_prompt=True):
+            found.append("the prompt of an answer")
+        return found
+
+    return otherwise
+
+
+@pytest.fixture(scope="session")
 def random_conversation() -> Callable[[random.Random], list[Message]]:
     """Alternating turns from a user's, a system message first at times, answers with a reasoning at times."""
 

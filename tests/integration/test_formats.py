@@ -120,7 +120,7 @@ def test_exact_string(tokenizers, family, case):
     assert chat_format.decode(ids) == case["writes"]
 
 
-def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
+def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(rendered_otherwise, chat_format):
     conversation = [
         Message("system", "Réponds en français, s'il te plaît."),
         Message("user", "Natalia sold 48 clips.\n\nHow many are that in dozens?"),
@@ -128,17 +128,7 @@ def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
         Message("user", "Why divide by 12? 😀"),
         Message("assistant", "A dozen is 12.", reasoning="They ask about the divisor. It is 12."),
     ]
-
-    def own(messages: list[Message], **how: bool) -> list[int]:
-        turns = [{"role": message.role, "content": message.text} for message in messages]
-        if messages[-1].role == "assistant" and chat_format.reasons_in(messages[-1]):
-            turns[-1][chat_format.reasoning_field] = messages[-1].reasoning
-        variables = {**chat_format.template_variables, "tokenize": True, "return_dict": False, **how}
-        return chat_format.tokenizer.apply_chat_template(turns, **variables)
-
-    assert chat_format.ids(conversation) == own(conversation)
-    assert chat_format.ids(conversation[:-1]) == own(conversation[:-1])
-    assert chat_format.open_turn(conversation[:-1], "assistant") == own(conversation[:-1], add_generation_prompt=True)
+    assert rendered_otherwise(chat_format, conversation) == []
 
 
 PUBLISHED = {

@@ -84,7 +84,7 @@ def test_labels_are_the_trained_texts_and_their_closers(voice, chat_format, conv
     assert chat_format.tokenizer.decode([label for label in labels if label != -100]) == expected
 
 
-def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
+def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(rendered_otherwise, chat_format):
     conversation = [
         Message("system", "Be brief, please."),
         Message("user", "Tom has 12 pens.\n\nHe gives 5 away. How many does he keep?"),
@@ -92,19 +92,7 @@ def test_ordinary_text_has_the_ids_of_the_tokenizers_own_rendering(chat_format):
         Message("user", "Why minus?"),
         Message("assistant", "It is less.", reasoning="He gives them away. So they are not his."),
     ]
-
-    def own(messages: list[Message], **how: bool) -> list[int]:
-        turns = [{"role": message.role, "content": message.text} for message in messages]
-        if messages[-1].role == "assistant" and chat_format.reasons_in(messages[-1]):
-            turns[-1][chat_format.reasoning_field] = messages[-1].reasoning
-        variables = {**chat_format.template_variables, "tokenize": True, "return_dict": False, **how}
-        return chat_format.tokenizer.apply_chat_template(turns, **variables)
-
-    for messages in (conversation, conversation[:-1]):
-        closer = chat_format.closers.get(messages[-1].role)
-        closing = [chat_format.tokenizer.convert_tokens_to_ids(closer)] if closer else []
-        assert chat_format.ids(messages) == own(messages) + closing
-    assert chat_format.open_turn(conversation[:-1], "assistant") == own(conversation[:-1], add_generation_prompt=True)
+    assert rendered_otherwise(chat_format, conversation) == []
 
 
 def test_a_leading_newline_does_not_merge_with_the_headers(chat_format):
