@@ -5,8 +5,6 @@ What it is told is in `openai.yaml` beside it. It streams, asks nothing twice, a
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -14,24 +12,44 @@ from typing import Any, Literal
 from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
+from eval.client.endpoint import OPENAI, endpoint_for
 from eval.client.response_cache import ResponseCache
-from eval.client.server_name import server_name
-from eval.config import ConfigError
+from eval.client.whole_reply import cost_bound
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.model_judge.batch_judge import BatchJudge
 from eval.model_judge.judge_prompt import JudgePrompt
 from eval.model_judge.judgement_store import JudgementStore
-from eval.model_judge.online_judge import LARGER, OnlineJudge
+from eval.model_judge.online_judge import OnlineJudge
 
-OPENAI = "https://api.openai.com/v1"
 PROMPT = Path(__file__).with_suffix(".yaml")
 LONGEST = 16_000
 """Bytes of a conversation that an estimate reckons with: an answer of 2,048 tokens has about half of them."""
+LONG = (Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))
 CACHE = Path("~/.cache/userturn/judgements.sqlite")
 
 
 class Judge:
-    """Asks a model about each user turn, many at once, and believes only replies that keep the schema."""
+    """Asks a model about each user turn, many at once, and believes only replies that keep the schema.
+
+    Args:
+        model: at OpenAI, a dated id, because an alias moves to another model some day.
+        base_url: where the server's `/chat/completions` is. Any but OpenAI's is named in the id of the judge: what
+            stands at another address is another judge, with judgements of its own.
+        api_key_variable: name of the environment variable that holds the key; None for a server without keys.
+        mode: "batch" sends files that are answered within a day, at half the price.
+        reasoning_effort: None leaves it to the server.
+        max_completion_tokens: reasoning included.
+        budget_usd: US dollars that this judge may spend in all its calls; the rest of the rows then fail with kind
+            "budget". It is a limit of one process: what was spent before it started is not counted.
+        cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
+            the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
+        concurrency: most requests at once; it adapts below that.
+        attempt_s: seconds for one attempt.
+        request_s: seconds for one dialogue with all its attempts.
+        call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
+        backoff_s: seconds before the first retry, at most; doubled for each further one.
+        poll_s: seconds between looks at a batch.
+    """
 
     def __init__(
         self,
@@ -53,48 +71,29 @@ class Judge:
     ) -> None:
         """Check everything that can be checked without a request.
 
-        Args:
-            model: at OpenAI, a dated id, because an alias moves to another model some day.
-            base_url: where the server's `/chat/completions` is. Any but OpenAI's is named in the id of the judge: what
-                stands at another address is another judge, with judgements of its own.
-            api_key_variable: name of the environment variable that holds the key; None for a server without keys.
-            mode: "batch" sends files that are answered within a day, at half the price.
-            reasoning_effort: None leaves it to the server.
-            max_completion_tokens: reasoning included.
-            budget_usd: US dollars that this judge may spend in all its calls; the rest of the rows then fail with kind
-                "budget". It is a limit of one process: what was spent before it started is not counted.
-            cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
-                the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
-            concurrency: most requests at once; it adapts below that.
-            attempt_s: seconds for one attempt.
-            request_s: seconds for one dialogue with all its attempts.
-            call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
-            backoff_s: seconds before the first retry, at most; doubled for each further one.
-            poll_s: seconds between looks at a batch.
-
         Raises:
             ConfigError: the key is missing, the address is none, the model has no date, or a budget has no price to
                 hold it with.
         """
-        server = server_name(base_url)
-        at_openai = server == server_name(OPENAI)
-        if at_openai and not re.search(r"-\d{4}-\d{2}-\d{2}$", model):
-            raise ConfigError(f"judge.model {model!r} has no date, so it may change; write {model}-YYYY-MM-DD")
-        key = _api_key(api_key_variable)
+        endpoint = endpoint_for(model, base_url, api_key_variable, whose="judge")
         request: dict[str, Any] = {"model": model, "max_completion_tokens": max_completion_tokens}
         request |= {"reasoning_effort": reasoning_effort} if reasoning_effort else {}
-        prompt = JudgePrompt(PROMPT, request, None if at_openai else server)
+        prompt = JudgePrompt(PROMPT, request, endpoint.server)
         self.id = prompt.judge_id
         self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
-        self.cost_bound = _cost_bound(prompt, self._budget, max_completion_tokens)
+        self.cost_bound = cost_bound(self._budget, prompt.question(LONG).body)
         self._store = JudgementStore(ResponseCache(cache.expanduser() if cache else None), self.id, prompt.sha)
         patience = Patience(attempt_s, request_s, backoff_s)
-        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self._budget)
+        self._client = ChatClient(
+            base_url, endpoint.api_key, concurrency=concurrency, patience=patience, budget=self._budget
+        )
         self._judge: OnlineJudge | BatchJudge
         if mode == "online":
             self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s)
         else:
-            self._judge = BatchJudge(prompt, BatchClient(base_url, key, self._budget, poll_s=poll_s), self._store)
+            self._judge = BatchJudge(
+                prompt, BatchClient(base_url, endpoint.api_key, self._budget, poll_s=poll_s), self._store
+            )
 
     @property
     def measured(self) -> dict[str, Any]:
@@ -108,22 +107,3 @@ class Judge:
             ConfigError: the account is out of quota, the key is refused, or no request of the run can succeed.
         """
         return self._judge.judge(dialogues)
-
-
-def _cost_bound(prompt: JudgePrompt, budget: Budget, tokens: int) -> float | None:
-    """US dollars of a long conversation, asked about once, and again with more tokens; faults aside."""
-    if budget.price is None:
-        return None
-    body = prompt.question((Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))).body
-    return budget.bound(body, tokens) + budget.bound(body, LARGER * tokens)
-
-
-def _api_key(variable: str | None) -> str:
-    if variable is None:
-        return "none"
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable):
-        raise ConfigError("judge.api_key_variable is the name of an environment variable, such as OPENAI_API_KEY")
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise ConfigError(f"{variable} is not set: export {variable}=<your key>, or choose another judge")
-    return key
