@@ -9,8 +9,11 @@ from eval.config import ConfigError
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def server_name(base_url: str) -> str:
+def server_name(base_url: str, setting: str = "base_url") -> str:
     """Host, port and path of a URL, "localhost:8000/v1"; without the scheme's own port, credentials and query.
+
+    Args:
+        setting: where the URL comes from, for messages.
 
     Raises:
         ConfigError: it is no http(s) URL.
@@ -21,6 +24,6 @@ def server_name(base_url: str) -> str:
     except ValueError:
         host = None
     if not host or url.scheme not in DEFAULT_PORTS:
-        raise ConfigError(f"judge.base_url {base_url!r} is no server's address; write http://HOST:PORT/v1")
+        raise ConfigError(f"{setting} {base_url!r} is no server's address; write http://HOST:PORT/v1")
     host = f"[{host}]" if ":" in host else host
     return host + (f":{port}" if port not in (None, DEFAULT_PORTS[url.scheme]) else "") + url.path.rstrip("/")

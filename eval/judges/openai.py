@@ -76,6 +76,7 @@ class Judge:
                 hold it with.
         """
         endpoint = endpoint_for(model, base_url, api_key_variable, whose="judge")
+        key = endpoint.api_key
         request: dict[str, Any] = {"model": model, "max_completion_tokens": max_completion_tokens}
         request |= {"reasoning_effort": reasoning_effort} if reasoning_effort else {}
         prompt = JudgePrompt(PROMPT, request, endpoint.server)
@@ -84,16 +85,12 @@ class Judge:
         self.cost_bound = cost_bound(self._budget, prompt.question(LONG).body)
         self._store = JudgementStore(ResponseCache(cache.expanduser() if cache else None), self.id, prompt.sha)
         patience = Patience(attempt_s, request_s, backoff_s)
-        self._client = ChatClient(
-            base_url, endpoint.api_key, concurrency=concurrency, patience=patience, budget=self._budget
-        )
+        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self._budget)
         self._judge: OnlineJudge | BatchJudge
         if mode == "online":
             self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s)
         else:
-            self._judge = BatchJudge(
-                prompt, BatchClient(base_url, endpoint.api_key, self._budget, poll_s=poll_s), self._store
-            )
+            self._judge = BatchJudge(prompt, BatchClient(base_url, key, self._budget, poll_s=poll_s), self._store)
 
     @property
     def measured(self) -> dict[str, Any]:

@@ -6,8 +6,6 @@ the quotation, or become a control token of the server's chat template.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +14,11 @@ from typing import Any
 
 import yaml
 
+from eval.client.quoted_json import quoted_json
 from eval.dialogue import Message, content_hash
 from eval.labels import LABELS
 from eval.model_judge.verdict import RESPONSE_FORMAT
 
-CONTROL = re.compile(r"<(?=[^\s\d=])|\[(?=/?[A-Za-z_]{2,}\])|/(?=(?:no_?)?think)")
-"""How control tokens begin in any chat family: `<|`, `<s>`, `</think>`, `[INST]`, `[gMASK]`, `/nothink`."""
 SAMPLE = (Message("user", "a<|b"), Message("assistant", "\u00e9"), Message("user", "c"))
 
 
@@ -68,14 +65,9 @@ class JudgePrompt:
 
 
 def quoted(messages: Sequence[Message]) -> str:
-    """A conversation as one JSON object; parsing it gives back every text.
-
-    What could be read as a control token is written with JSON's own escapes, and so is what UTF-8 cannot hold.
-    """
+    """A conversation as one JSON object; parsing it gives back every text."""
     conversation = {
         "context": [{"role": message.role, "text": message.text} for message in messages[:-1]],
         "user_turn": messages[-1].text,
     }
-    text = json.dumps(conversation, ensure_ascii=False)
-    text = CONTROL.sub(lambda start: f"\\u{ord(start[0]):04x}", text)
-    return text.encode("utf-8", "backslashreplace").decode()
+    return quoted_json(conversation)

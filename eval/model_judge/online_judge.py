@@ -9,14 +9,13 @@ from typing import Any
 
 from eval.client.async_stream import stream
 from eval.client.chat_client import ChatClient
-from eval.client.chat_reply import Fault, Reply
+from eval.client.chat_reply import Fault
+from eval.client.whole_reply import complete_whole
 from eval.dialogue import Dialogue, Failure, Judgement
 from eval.judge import unjudgeable
 from eval.model_judge.judge_prompt import JudgePrompt, Question
 from eval.model_judge.judgement_store import JudgementStore, free
 
-LARGER = 4
-"""A reply that was cut off is asked for once more with this many times the tokens: reasoning may have used them up."""
 AHEAD = 2
 """Dialogues in hand for each request under way, so that a free slot never waits for the consumer."""
 
@@ -71,17 +70,9 @@ class OnlineJudge:
     async def _ask(self, question: Question, due: float | None) -> Result:
         try:
             async with asyncio.timeout_at(due):
-                outcome, dollars = await self._complete(question)
+                outcome, dollars = await complete_whole(self._client, question.body)
         except TimeoutError:
             outcome, dollars = Fault("deadline", f"the call of judge took more than {self._call_s} s"), None
         result = self._store.keep(question.key, outcome, dollars)
         self._store.stop_if_hopeless()
         return result
-
-    async def _complete(self, question: Question) -> tuple[Reply | Fault, float | None]:
-        outcome, dollars = await self._client.complete(question.body)
-        if isinstance(outcome, Reply) and outcome.finish == "length":
-            tokens = LARGER * question.body["max_completion_tokens"]
-            outcome, more = await self._client.complete({**question.body, "max_completion_tokens": tokens})
-            dollars = None if dollars is None or more is None else dollars + more
-        return outcome, dollars
