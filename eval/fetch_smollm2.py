@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import fcntl
 import hashlib
 import os
 import shutil
@@ -163,9 +164,8 @@ def _is_there(folder: Path) -> bool:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`, so that of two callers one converts and the other finds the result."""
-    from filelock import FileLock
-
-    with FileLock(folder.parent / f".{folder.name}.lock"):
+    with (folder.parent / f".{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
