@@ -6,13 +6,13 @@ Its weights, and the figures it reached on contexts it had not seen, are in `loc
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
-from eval.dialogue import Dialogue, Failure, Judgement
+from eval.dialogue import Dialogue, Failure, Judgement, content_hash
 from eval.judge import unjudgeable
+from eval.local_judge.effective_text import effective_text
 from eval.local_judge.turn_decision import decide
 from eval.local_judge.turn_model import TurnModel
 from eval.local_judge.turn_text import Exchange
@@ -32,7 +32,7 @@ READERS = tuple(
         "local_judge/turn_words.yaml",
     )
 )
-"""The files that decide, code and word lists: a change in one is another judge."""
+"""The files that decide, code and word lists: a change in one that can have an effect is another judge."""
 
 
 class Judge:
@@ -64,7 +64,4 @@ class Judge:
 
 def _version() -> str:
     """Eight hex digits over the weights and the code that reads a turn."""
-    digest = hashlib.sha256(PARAMETERS.read_bytes())
-    for path in READERS:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+    return content_hash([TurnModel.read(PARAMETERS).to_json(), *map(effective_text, READERS)])[:8]

@@ -195,9 +195,12 @@ def test_a_very_long_turn_is_not_genuine(turn):
 def test_the_id_names_the_judge_and_changes_with_the_weights(tmp_path, monkeypatch):
     assert JUDGE.id == Judge().id
     assert JUDGE.id.startswith("local-1-")
-    changed = tmp_path / "local.json"
-    changed.write_text(local.PARAMETERS.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    parameters, changed = json.loads(local.PARAMETERS.read_text(encoding="utf-8")), tmp_path / "local.json"
     monkeypatch.setattr(local, "PARAMETERS", changed)
+    changed.write_text(json.dumps({**parameters, "n": 0}), encoding="utf-8")
+    assert Judge().id == JUDGE.id
+    parameters["model"]["mean"][0] += 0.25
+    changed.write_text(json.dumps(parameters), encoding="utf-8")
     assert Judge().id != JUDGE.id
 
 
@@ -212,7 +215,9 @@ def test_every_file_that_decides_is_part_of_the_version():
         waiting |= {package.parent / f"{name.replace('.', '/')}.py" for name in imported} - found
         words = {path.with_suffix(".yaml"), *(path.with_name(name) for name in re.findall(r"\w+\.yaml", text))}
         found |= {name for name in words if name.is_file()}
-    shapes = {package / name for name in ("dialogue.py", "judge.py", "judges/local.py")}
+    shapes = {
+        package / name for name in ("dialogue.py", "judge.py", "judges/local.py", "local_judge/effective_text.py")
+    }
     assert found - shapes == set(local.READERS)
 
 
