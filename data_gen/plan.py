@@ -1,4 +1,4 @@
-"""What each conversation will be, before anyone speaks: where it starts, who the user is, how each user turn behaves."""
+"""What each conversation will be, before anyone speaks: where it starts, who the user is, how each turn behaves."""
 
 from __future__ import annotations
 
@@ -64,14 +64,13 @@ def make_plans(
         plain_endings: share of conversations whose last user turn follows nothing up, in [0, 1].
     """
     following = [style for style in styles.values() if style.follows_up]
+    unasked = [style for style in following if not style.needs_question]
     plain = [style for style in styles.values() if not style.follows_up]
-    for number, start in zip(range(count), _laps(seeds, seed)):
+    for number, start in zip(range(count), _laps(seeds, seed), strict=False):
         draw = random.Random(content_hash([seed, number]))
         turns = draw.randint(*exchanges) - 1
         names = [_style_after(start, following, draw)]
-        names += [
-            draw.choice([style for style in following if not style.needs_question]).name for _ in range(turns - 1)
-        ]
+        names += [draw.choice(unasked).name for _ in range(turns - 1)]
         if plain and draw.random() < plain_endings:
             names[-1] = draw.choice(plain).name
         yield Plan(number, start, tuple(names), draw.choice(personas), draw.getrandbits(48))

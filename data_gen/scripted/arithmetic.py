@@ -1,0 +1,79 @@
+"""The sums that a response writes out, such as "48/2 = 24": whether they hold, and what another number would make."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+NUMBER = r"\$?\d[\d,]*(?:\.\d+)?"
+SUM = re.compile(
+    rf"(?<![\d.])(({NUMBER})\s*([-+*/x\u00d7\u00f7\u2212])\s*({NUMBER}))\s*=\s*({NUMBER})(?![\d.]*\s*[-+*/x\u00d7\u00f7=%])"
+)
+OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "\u2212": operator.sub,
+    "*": operator.mul,
+    "x": operator.mul,
+    "\u00d7": operator.mul,
+    "/": operator.truediv,
+    "\u00f7": operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class Sum:
+    """One operation on two numbers, as it was written."""
+
+    left: str
+    first: str
+    sign: str
+    second: str
+    result: str
+
+    @property
+    def expression(self) -> str:
+        return f"{self.left} = {self.result}"
+
+    @property
+    def true_result(self) -> str:
+        return self._result(value_of(self.first))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the result is right, to the places that it was written with."""
+        places = len(self.result.partition(".")[2])
+        difference = OPERATIONS[self.sign](value_of(self.first), value_of(self.second)) - value_of(self.result)
+        return round(difference, places) == 0
+
+    def changed(self) -> Sum:
+        """The sum with another first number, worked out; which other number depends on the sum alone."""
+        value = value_of(self.first)
+        other = (value + 2, 2 * value, value + 5, value + 1)[int(value) % 4]
+        first = written(other, self.first)
+        return Sum(f"{first} {self.sign} {self.second}", first, self.sign, self.second, self._result(other))
+
+    def _result(self, first: Fraction) -> str:
+        return written(OPERATIONS[self.sign](first, value_of(self.second)), self.result)
+
+
+def sums(text: str) -> Iterator[Sum]:
+    """Every sum of two numbers in `text`; a division by zero is none."""
+    for found in SUM.finditer(text):
+        sum = Sum(*found.groups())
+        if sum.sign not in "/\u00f7" or value_of(sum.second):
+            yield sum
+
+
+def value_of(number: str) -> Fraction:
+    """The value of a number such as "$1,200.50"."""
+    return Fraction(number.strip("$").replace(",", ""))
+
+
+def written(value: Fraction, like: str) -> str:
+    """A value as people write it, with two decimal places at most, and a dollar sign if `like` has one."""
+    digits = f"{abs(float(round(value, 2))):.2f}".rstrip("0").rstrip(".")
+    return ("-" if value < 0 else "") + ("$" if like.startswith("$") else "") + digits
