@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from eval import plugin
-from eval.config import ConfigError
 from eval.dialogue import Dialogue, content_hash
 from eval.judge import Judge
+from eval.opened import Opened, Tasks
 from eval.perturb import PERTURBATIONS, Perturbation
 from eval.probe_config import ProbeConfig
 from eval.speaker import Speaker
 from eval.stored_answers import StoredAnswers
-
-Check = Callable[[Dialogue], bool | None]
 
 
 @dataclass(frozen=True)
@@ -26,9 +21,7 @@ class Parts:
     """The opened parts of one probe."""
 
     config: ProbeConfig
-    dialogues: list[Dialogue]
-    checks: dict[str, Check]
-    """The grader of each `Dialogue.task`."""
+    tasks: Tasks
     speaker: Speaker
     judge: Judge
     perturbation: Perturbation | None
@@ -73,7 +66,7 @@ class Parts:
 
     def grade(self, dialogue: Dialogue) -> Dialogue:
         """`dialogue` with its task's verdict on the answer."""
-        return replace(dialogue, correct=self.checks[dialogue.task](dialogue))
+        return replace(dialogue, correct=self.tasks.checks[dialogue.task](dialogue))
 
     def key(self, dialogue: Dialogue) -> str:
         """The key of a finished row: the protocol, and the dialogue as it was loaded."""
@@ -84,61 +77,17 @@ class Parts:
         return content_hash(self.protocol)
 
 
-def open_parts(config: ProbeConfig, speaker: Speaker | None = None, judge: Judge | None = None) -> Parts:
-    """Open what `config` names; a speaker or judge that is given is taken as it is, so that several probes share it.
+def open_parts(config: ProbeConfig, opened: Opened) -> Parts:
+    """What `config` names, with data, model and judge from `opened`.
 
     Raises:
         ConfigError: data, model, judge or stored answers are missing, malformed or do not fit together.
     """
-    dialogues, checks = load_tasks(config)
-    speaker = speaker or open_speaker(config)
+    tasks, speaker = opened.tasks(config), opened.speaker(config)
     perturbation = None
     if config.perturbation is not None:
         make = PERTURBATIONS[config.perturbation.name]
         perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
-    judge = judge or open_judge(config)
+    judge = opened.judge(config)
     stored = StoredAnswers(config.answers_from) if config.answers_from else None
-    return Parts(config, dialogues, checks, speaker, judge, perturbation, stored)
-
-
-def open_judge(config: ProbeConfig) -> Judge:
-    """The judge of `config`."""
-    judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
-    return judge
-
-
-def load_tasks(config: ProbeConfig) -> tuple[list[Dialogue], dict[str, Check]]:
-    """The dialogues of the chosen tasks, and the grader of each `Dialogue.task`."""
-    dialogues: list[Dialogue] = []
-    checks: dict[str, Check] = {}
-    for name, options in config.tasks.items():
-        task = plugin.load("eval.tasks", name)
-        try:
-            loaded = task.load(seed=config.seed, data_dir=config.data_dir, **options)
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"tasks.{name}: {error}") from error
-        dialogues += loaded
-        checks |= {dialogue.task: task.check for dialogue in loaded}
-    repeated = [id for id, times in Counter(dialogue.id for dialogue in dialogues).items() if times > 1]
-    if repeated:
-        raise ConfigError(f"{len(repeated)} rows occur twice in the data, first {repeated[0]}; remove the copies")
-    return dialogues, checks
-
-
-def open_speaker(config: ProbeConfig) -> Speaker:
-    """The model of `config` with its chat format; weights are read when the first turn is generated."""
-    from transformers import AutoTokenizer
-
-    from eval.weights import model_digest, model_folder
-
-    folder = model_folder(config.model, config.revision)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        family = plugin.load("eval.formats", config.format.name).Format
-        chat_format = family(tokenizer, history=config.history, **config.format.options)
-        engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
-    except ConfigError:
-        raise
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
-    return Speaker(engine, chat_format, model_id=f"{Path(config.model).name}@{model_digest(folder)[:12]}")
+    return Parts(config, tasks, speaker, judge, perturbation, stored)

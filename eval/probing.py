@@ -14,13 +14,13 @@ from pathlib import Path
 from eval import progress, table
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.judge import Judge, used_between
+from eval.judge import used_between
+from eval.opened import Opened
 from eval.probe_config import ProbeConfig
 from eval.probe_parts import Parts, open_parts
 from eval.row_files import files_read
 from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
-from eval.speaker import Speaker
 from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.tables import table2
@@ -29,28 +29,24 @@ logger = logging.getLogger(__name__)
 
 
 def probe(
-    config: ProbeConfig,
-    display: progress.Progress = progress.shown,
-    speaker: Speaker | None = None,
-    opened_judge: Judge | None = None,
+    config: ProbeConfig, display: progress.Progress = progress.shown, opened: Opened | None = None
 ) -> tuple[list[TaskSummary], list[table.Table]]:
     """Complete the run folder of `config`; returns what its rows add up to, and the tables of that.
 
     Args:
         display: shows how far each stage is.
-        speaker: an opened model to use for that of `config`.
-        opened_judge: a judge to use for that of `config`, so that several probes share its budget.
+        opened: data, models and judges that probes share, and with a judge its budget.
 
     Raises:
         ConfigError: a setting cannot work, or the folder holds rows of another protocol.
     """
-    parts = open_parts(config, speaker, opened_judge)
+    parts = open_parts(config, opened or Opened())
     used_before = parts.judge.measured
     with (
         RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,
         open_rows(run.path / "rows.jsonl") as rows,
     ):
-        missing = [dialogue for dialogue in parts.dialogues if rows.missing(parts.key(dialogue))]
+        missing = [dialogue for dialogue in parts.tasks.dialogues if rows.missing(parts.key(dialogue))]
         run.measured["data_files"] = files_read()
         try:
             with open_rows(run.path / "turns.jsonl") as turns:
@@ -59,7 +55,7 @@ def probe(
         finally:
             judged = used_between(used_before, parts.judge.measured)
             run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": judged}
-        if more := len(rows) - len(parts.dialogues):
+        if more := len(rows) - len(parts.tasks.dialogues):
             logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
         summaries = summarise(rows)
         if not any(summary.judged for summary in summaries):
@@ -90,7 +86,7 @@ def judge(
     parts: Parts, spoken: Iterable[Dialogue], missing: int, rows: RowStore, run: RunDir, display: progress.Progress
 ) -> None:
     """Append every spoken dialogue to `rows`, judged or with its failure."""
-    total = len(parts.dialogues)
+    total = len(parts.tasks.dialogues)
     with run.timed("judging"), display("judging", total, total - missing) as advance:
         for row in decide(spoken, parts.judge):
             rows.append(parts.key(row), row)

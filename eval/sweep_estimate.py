@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
-from eval import plugin
-from eval.config import ConfigError, Plugin
+from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.probe_parts import load_tasks
+from eval.opened import Opened
 from eval.rows import read_rows
 from eval.speaker import Speaker
 from eval.sweep_config import Cell
@@ -38,27 +37,22 @@ class Work:
     """What its judge costs at most; None where that has no price."""
 
 
-def estimate(cells: Sequence[Cell], speaker_of: Callable[[Cell], Speaker]) -> Table:
+def estimate(cells: Sequence[Cell], opened: Opened) -> Table:
     """What the cells lack, how long it takes and what it costs at most.
-
-    Args:
-        speaker_of: opens the model of a cell; called for a model whose speed must be measured.
 
     Raises:
         ConfigError: data, model or judge of a cell can't be opened, or its folder has a line that is no row.
     """
     works: list[Work] = []
     speeds: dict[str, float | None] = {}
-    bounds: dict[str, float | None] = {}
     for model, own in by_model(cells).items():
-        dialogues = [load_tasks(cell.config)[0] for cell in own]
         lacking = [
-            work_of(cell, rows, _cost_bound(cell.config.judge, bounds))
-            for cell, rows in zip(own, dialogues, strict=True)
+            work_of(cell, opened.tasks(cell.config).dialogues, opened.judge(cell.config).cost_bound) for cell in own
         ]
         speeds[model] = measured_speed([cell.config.run_dir for cell in own])
         if speeds[model] is None and any(work.tokens for work in lacking):
-            speeds[model] = sampled_speed(speaker_of(own[0]), dialogues[0], own[0])
+            first = own[0]
+            speeds[model] = sampled_speed(opened.speaker(first.config), opened.tasks(first.config).dialogues, first)
         works += lacking
     return estimate_table(works, speeds)
 
@@ -69,14 +63,6 @@ def by_model(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     for cell in cells:
         groups.setdefault(cell.model, []).append(cell)
     return groups
-
-
-def _cost_bound(judge: Plugin, known: dict[str, float | None]) -> float | None:
-    """What the judge says that one dialogue costs at most; it is opened once and remembered in `known`."""
-    key = judge.model_dump_json()
-    if key not in known:
-        known[key] = plugin.load("eval.judges", judge.name).Judge(**judge.options).cost_bound
-    return known[key]
 
 
 def work_of(cell: Cell, dialogues: Sequence[Dialogue], cost_bound: float | None) -> Work:
