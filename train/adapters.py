@@ -1,0 +1,52 @@
+"""Low-rank adapters on the projections of the language model, of linear attention too, and never of a vision tower."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from eval.config import ConfigError
+from train.sft_config import Lora
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+FORBIDDEN = re.compile(r"(^|\.)(visual|vision\w*|lm_head|embed_tokens)(\.|$)")
+"""Parts that are not adapted: the vision tower, and what the fused head reads the bare weights of."""
+
+
+def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
+    """`model` with fresh adapters, which alone are trained.
+
+    Raises:
+        ConfigError: `targets` is no regex, matches no module, or one that must not be adapted.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    try:
+        matched = [name for name, _ in model.named_modules() if re.fullmatch(lora.targets, name)]
+    except re.error as error:
+        raise ConfigError(f"lora.targets is no regex ({error}): {lora.targets}") from error
+    if not matched:
+        raise ConfigError(f"lora.targets matches no module of {type(model).__name__}: {lora.targets}")
+    if wrong := [name for name in matched if FORBIDDEN.search(name)]:
+        raise ConfigError(f"lora.targets matches {wrong[0]}, which must not be adapted: {lora.targets}")
+    settings = LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=lora.targets,
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, settings)
+
+
+def adapted_modules(model: Module) -> Counter[str]:
+    """How many modules have an adapter, by what they are: "self_attn.q_proj", "linear_attn.in_proj_qkv"."""
+    from peft.tuners.lora import LoraLayer
+
+    names = [name for name, module in model.named_modules() if isinstance(module, LoraLayer)]
+    return Counter(".".join(name.split(".")[-2:]) for name in names)

@@ -1,0 +1,41 @@
+"""The order in which an epoch sees its examples: batches of like length, which come in random order.
+
+It depends on seed and epoch alone, so that a resumed run sees what an uninterrupted one would.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+POOL = 32
+"""Batches whose examples are sorted by length together."""
+
+
+class ExampleOrder:
+    """Indices of examples in the order of an epoch; a sampler for torch's `DataLoader`."""
+
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+        self._lengths, self._batch_size, self._seed = lengths, batch_size, seed
+        self._epoch = 0
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called by the data loader at the start of each epoch."""
+        self._epoch = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        draw = random.Random(f"{self._seed} {self._epoch}")
+        order = draw.sample(range(len(self)), len(self))
+        size = self._batch_size
+        whole = len(order) // size * size
+        batches: list[list[int]] = []
+        for start in range(0, whole, size * POOL):
+            pool = sorted(order[start : min(start + size * POOL, whole)], key=self._lengths.__getitem__)
+            batches += [pool[place : place + size] for place in range(0, len(pool), size)]
+        draw.shuffle(batches)
+        for batch in batches:
+            yield from batch
+        yield from order[whole:]  # an incomplete batch must be the last

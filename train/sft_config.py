@@ -1,0 +1,113 @@
+"""What a fine-tuning run is told: which weights, on which turns of which rows, how, and what is watched meanwhile.
+
+The optimizer's settings are TRL's own: the mapping `trl` goes to `SFTConfig` (`train/trl_arguments.py`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from eval import plugin
+from eval.config import Config, ConfigError, Plugin, options_for
+from eval.engine import Sampling
+from eval.probe_config import ProbeConfig
+
+TARGETS = (
+    r"(.*\.)?layers\.\d+\.(self_attn|linear_attn|mlp)\."
+    r"(q_proj|k_proj|v_proj|o_proj|in_proj_qkv|in_proj_z|in_proj_a|in_proj_b|out_proj|gate_proj|up_proj|down_proj)"
+)
+"""Every projection of the language model's layers, linear attention (Qwen3.5: three layers of four) included."""
+
+
+class Lora(Config):
+    """Low-rank adapters, arXiv 2106.09685: W x + (alpha / r) B A x, with A and B alone trained."""
+
+    r: int = Field(16, ge=1, description="rank")
+    alpha: int = Field(32, ge=1, description="the adapter's output is scaled by alpha / r")
+    dropout: float = Field(0.0, ge=0.0, lt=1.0, description="probability of an adapter's input to be dropped")
+    targets: str = Field(TARGETS, description="regex that the whole name of an adapted module matches")
+
+
+class Replay(Config):
+    """Assistant turns with right answers, mixed in so that the model keeps giving right answers."""
+
+    path: Path = Field(description="JSONL of dialogues; those that are graded right are used, cut after the answer")
+    share: float = Field(0.2, gt=0.0, lt=1.0, description="share of the examples that are replay")
+    weight: float = Field(1.0, gt=0.0, description="factor of the loss of each of their tokens")
+
+
+class Wandb(Config):
+    """A run in Weights & Biases; what it logs is in the run folder as well."""
+
+    project: str = Field(description="project of the run")
+    mode: Literal["online", "offline"] = Field("online", description="offline writes files for `wandb sync`")
+
+
+class Guard(Config):
+    """What happens when training costs accuracy."""
+
+    points: float = Field(10.0, gt=0.0, description="fall of accuracy, in percentage points, that is too much")
+    action: Literal["warn", "stop"] = Field("warn", description="what follows: a warning, or the end of training")
+
+
+class Probe(Config):
+    """A small greedy probe of the model in training: before the first step, every so often and at the end."""
+
+    every: int = Field(50, ge=1, description="optimizer steps between two probes")
+    tasks: dict[str, dict[str, Any]] = Field(description="files of eval/tasks/, each with the options of its `load`")
+    answers: Sampling = Field(Sampling(max_tokens=192), description="sampling of assistant turns")
+    sampling: Sampling = Field(Sampling(max_tokens=64), description="sampling of user turns")
+    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    guard: Guard = Field(Guard(), description="what happens when accuracy falls")
+
+
+class SftConfig(Config):
+    """Configuration of `python -m train.sft`."""
+
+    name: str = Field("SFT", description="name of the trained model in tables")
+    model: str = Field(description="model folder, or Hub id")
+    revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
+    format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
+    data: Path = Field(description="JSONL of dialogues, as data_gen writes it")
+    train_on: Literal["user", "assistant", "both"] = Field("user", description="whose turns are trained")
+    max_length: int = Field(1024, ge=2, description="tokens; a longer example is left out and counted, never cut")
+    replay: Replay | None = Field(None, description="assistant turns that are mixed in (path, share, weight)")
+    lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
+    dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision that weights are held in")
+    trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
+    probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
+    wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")
+    seed: int = Field(0, ge=0, description="of adapters, dropout, the order of examples, the choice of rows")
+    data_dir: Path | None = Field(
+        None, description="folder of the probe's data files; else $USERTURN_DATA, else the Hub"
+    )
+    run_dir: Path = Field(description="folder of the run; an unfinished one goes on from its last checkpoint")
+    show_mask: bool = Field(False, description="print a few examples with their trained tokens marked, and stop")
+    dry_run: bool = Field(False, description="print what would be trained, and stop")
+
+    @field_validator("format")
+    @classmethod
+    def _format_takes_its_options(cls, family: Plugin) -> Plugin:
+        constructor = plugin.load("eval.formats", family.name).Format.__init__
+        return Plugin(name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer"]))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> SftConfig:
+        if self.lora is None and self.dtype != "float32":
+            raise ConfigError(
+                "lora is null and dtype is bfloat16: most updates are smaller than what bfloat16 resolves and would be "
+                "lost; use dtype float32, and trl.bf16 to compute in bfloat16"
+            )
+        if self.probe is not None:
+            self.probe_config(self.run_dir)  # so that a wrong task is told now
+        return self
+
+    def probe_config(self, run_dir: Path) -> ProbeConfig:
+        """The configuration of the probe at checkpoints, as a probe of its own would have it."""
+        assert self.probe is not None
+        probe = self.probe.model_dump(include={"tasks", "answers", "sampling", "judge"})
+        shared = {"model": self.model, "revision": self.revision, "format": self.format, "data_dir": self.data_dir}
+        return ProbeConfig(name=self.name, seed=self.seed, run_dir=run_dir, **shared, **probe)

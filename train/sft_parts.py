@@ -1,0 +1,125 @@
+"""What a fine-tuning run works with, made from its configuration: weights, chat format, examples, trainer arguments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval import plugin
+from eval.config import ConfigError
+from eval.speech.chat_format import ChatFormat
+from eval.weights import model_digest, model_folder
+from train.mixture import Mixture, mix
+from train.sft_config import SftConfig
+from train.training_rows import RowFile, read_training_rows
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from trl import SFTConfig as Arguments
+
+WATCHING = {"name", "wandb", "run_dir", "show_mask", "dry_run", "data", "model", "revision", "format", "data_dir"}
+"""Fields that do not decide what is trained, or that the protocol has by their content."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The opened parts of one run; weights are read by `open_model` alone."""
+
+    config: SftConfig
+    folder: Path
+    """Of the base model."""
+    chat_format: ChatFormat
+    conversations: RowFile
+    replay: RowFile | None
+    mixture: Mixture
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        return self.chat_format.tokenizer
+
+    @cached_property
+    def model_id(self) -> str:
+        """Name and digest of the base model."""
+        return f"{Path(self.config.model).name}@{model_digest(self.folder)[:12]}"
+
+    @property
+    def data_files(self) -> dict[str, str]:
+        """SHA-256 of each file of examples, by its path."""
+        return {str(file.path.resolve()): file.sha256 for file in (self.conversations, self.replay) if file}
+
+    @cached_property
+    def protocol(self) -> dict[str, Any]:
+        """All that decides the trained weights; a run folder made with another one is refused."""
+        settings = self.config.model_dump(mode="json", exclude=WATCHING | {"replay"})
+        replay = self.config.replay
+        return {
+            "base": self.model_id,
+            "format": self.chat_format.name,
+            "format_options": dict(self.chat_format.options),
+            "template_sha": self.chat_format.template_sha,
+            "data": self.conversations.sha256,
+            "replay": replay and self.replay and {**replay.model_dump(exclude={"path"}), "data": self.replay.sha256},
+            **settings,
+        }
+
+    def arguments(self, folder: Path) -> Arguments:
+        """What TRL's trainer is told; it writes its checkpoints into `folder`."""
+        from train.trl_arguments import trl_arguments
+
+        return trl_arguments(self.config, folder)
+
+    def batch(self, arguments: Arguments) -> int:
+        """Examples of one optimizer step, over all processes."""
+        return arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
+
+    def steps(self, arguments: Arguments) -> int:
+        """Optimizer steps of the whole run, counted as the trainer does."""
+        if arguments.max_steps > 0:
+            return int(arguments.max_steps)
+        batches = math.ceil(len(self.mixture.all) / (arguments.train_batch_size * arguments.world_size))
+        per_epoch = max(1, math.ceil(batches / arguments.gradient_accumulation_steps))
+        return math.ceil(per_epoch * arguments.num_train_epochs)
+
+    def open_model(self) -> PreTrainedModel | PeftModel:
+        """The weights that are trained, with fresh adapters if the configuration has any."""
+        import torch
+        from transformers import set_seed
+
+        from train.adapters import add_adapters
+        from train.merging import open_model
+
+        set_seed(self.config.seed)  # adapters begin at random
+        model = open_model(self.folder, getattr(torch, self.config.dtype))
+        return model if self.config.lora is None else add_adapters(model, self.config.lora)
+
+
+def open_parts(config: SftConfig) -> Parts:
+    """Open what `config` names, weights aside.
+
+    Raises:
+        ConfigError: data, model or replay are missing, malformed or do not fit together.
+    """
+    from transformers import AutoTokenizer
+
+    conversations = read_training_rows(config.data)
+    replay = read_training_rows(config.replay.path) if config.replay else None
+    folder = model_folder(config.model, config.revision)
+    family = plugin.load("eval.formats", config.format.name).Format
+    try:
+        chat_format: ChatFormat = family(AutoTokenizer.from_pretrained(folder), **config.format.options)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
+    mixture = mix(
+        conversations,
+        replay,
+        chat_format,
+        train_on=config.train_on,
+        max_length=config.max_length,
+        seed=config.seed,
+        **({"share": config.replay.share, "weight": config.replay.weight} if config.replay else {}),
+    )
+    return Parts(config, folder, chat_format, conversations, replay, mixture)

@@ -1,0 +1,91 @@
+"""TRL's SFT trainer on examples of our own: ids, labels, weights and order are ours, model, loss and optimizer TRL's.
+
+Its fused head stays in effect: the weight of an example multiplies the log-probabilities that the head has computed. On
+a GPU the head scores trained positions alone, on a CPU all of them; either way no logits of a whole batch are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from train.example_order import ExampleOrder
+from train.examples import TrainingExample
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from peft import PeftModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
+    from trl import SFTConfig, SFTTrainer
+
+
+def make_trainer(
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    arguments: SFTConfig,
+    examples: Sequence[TrainingExample],
+    callbacks: Sequence[TrainerCallback] = (),
+) -> SFTTrainer:
+    """A trainer of `model`, with its adapters if it has any, on `examples`.
+
+    The weighted losses of a step are summed and divided by its number of trained tokens, weighted or not: with weights
+    of 1 this is TRL's loss exactly, and the weight of one example does not change the gradient of another.
+    """
+    import torch
+    from transformers import PrinterCallback
+    from trl import SFTTrainer
+
+    lengths = [len(example.input_ids) for example in examples]
+
+    class Trainer(SFTTrainer):
+        def compute_loss(
+            self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+        ) -> Any:
+            weights = inputs.pop("weight")[:, None]
+
+            def weighted(*args: Any, **kwargs: Any) -> Any:
+                outputs = model(*args, **kwargs)
+                outputs.log_probs = outputs.log_probs * weights
+                return outputs
+
+            return super().compute_loss(weighted, inputs, return_outputs, num_items_in_batch)
+
+        def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+            return ExampleOrder(lengths, self.args.train_batch_size, self.args.seed)
+
+        def create_model_card(self, *args: Any, **kwargs: Any) -> None:
+            """None for a checkpoint; the card of a run is `train/model_card.py`."""
+
+        def _send_telemetry(self) -> None:
+            """Nothing about a run is sent anywhere that its configuration does not name."""
+
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=_as_dataset(examples),
+        processing_class=tokenizer,
+        callbacks=list(callbacks),
+    )
+    trainer.data_collator = _with_weights(trainer.data_collator, torch.tensor)
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _as_dataset(examples: Sequence[TrainingExample]) -> Dataset:
+    """The examples in TRL's columns: tokenized and labelled, so that TRL has nothing to prepare."""
+    from datasets import Dataset
+
+    return Dataset.from_dict(
+        {
+            "input_ids": [example.input_ids for example in examples],
+            "labels": [example.labels for example in examples],
+            "weight": [example.weight for example in examples],
+        }
+    )
+
+
+def _with_weights(collate: Callable[..., dict[str, Any]], tensor: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    def collated(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return {**collate(rows), "weight": tensor([row["weight"] for row in rows])}
+
+    return collated

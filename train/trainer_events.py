@@ -1,0 +1,39 @@
+"""What happens in a trainer, told to plain functions, so that who listens needs no heavy import.
+
+    listener(on_log=lambda state, logs: ..., on_save=lambda state: ...)
+
+Events: `on_train_begin`, `on_step_end`, `on_log`, `on_save` and the other ones of transformers' `TrainerCallback`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+
+class Stop(Exception):
+    """Raised by a function that has heard an event, to end training after the step that is being made."""
+
+
+def listener(**functions: Callable[..., None]) -> TrainerCallback:
+    """A callback that calls `functions`, named by their events, with the trainer's state; `on_log` with logs too."""
+    from transformers import TrainerCallback
+
+    def tell(function: Callable[..., None], with_logs: bool) -> Callable[..., Any]:
+        def event(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> Any:
+            try:
+                function(state, logs) if with_logs else function(state)
+            except Stop:
+                control.should_training_stop = True
+            return control
+
+        return event
+
+    events = {name: tell(function, name == "on_log") for name, function in functions.items()}
+    if unknown := [name for name in events if not hasattr(TrainerCallback, name)]:
+        raise ValueError(f"a trainer has no event {unknown[0]}")
+    made: TrainerCallback = type("Listener", (TrainerCallback,), events)()
+    return made

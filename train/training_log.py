@@ -1,0 +1,43 @@
+"""The log of a run, `log.jsonl`: one line per optimizer step or probe, appended as it happens.
+
+A run that is killed and goes on from a checkpoint makes some steps a second time; the last line of a step counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+
+class TrainingLog:
+    """Append-only lines `{"step": ..., <figures>}`; a torn last line of an earlier process is dropped."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+        whole = path.read_bytes().rpartition(b"\n")
+        self._file.truncate(len(whole[0]) + len(whole[1]))
+
+    def __enter__(self) -> TrainingLog:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def append(self, step: int, figures: Mapping[str, Any]) -> None:
+        """Write one line; once this returns, killing the process does not lose it."""
+        self._file.write((json.dumps({"step": step, **figures}) + "\n").encode())
+
+
+def read_log(path: Path) -> Iterator[dict[str, Any]]:
+    """Every line in order, those included that a later line of the same step replaces; a torn last one is left out."""
+    with path.open(encoding="utf-8") as lines:
+        yield from (json.loads(line) for line in lines if line.endswith("\n"))
+
+
+def losses(path: Path) -> dict[int, float]:
+    """The loss of each optimizer step, mean over its trained tokens; a step that was made twice has its last."""
+    return {line["step"]: line["loss"] for line in read_log(path) if "loss" in line}

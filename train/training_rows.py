@@ -1,0 +1,80 @@
+"""The dialogues that a training run may see: rows of a JSONL file, none of them a row of an evaluation.
+
+It knows no chat format and no trainer. A line is a dialogue as `Dialogue.to_json` writes it; a `key` beside it, as in
+the files of a probe, makes a later line replace an earlier one of the same key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue
+
+HELD_OUT = ("healthbench", "coval", "ifeval", "ifbench", "gpqa", "pocket")
+"""Tasks that are evaluated on, by the beginning of `Dialogue.task`; of GSM8K that is its test split."""
+
+
+@dataclass(frozen=True)
+class TrainingRow:
+    """One dialogue and where it stands, for errors."""
+
+    dialogue: Dialogue
+    place: str
+    """Such as "data/x.jsonl line 7"."""
+
+
+@dataclass(frozen=True)
+class RowFile:
+    """The rows of one file."""
+
+    path: Path
+    sha256: str
+    rows: list[TrainingRow]
+
+
+def read_training_rows(path: Path) -> RowFile:
+    """Every row of `path`.
+
+    Raises:
+        ConfigError: no such file, no rows, a line that is no dialogue, or a row of an evaluation.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"no training data {path} ({error.strerror}); make it with `python -m data_gen.run`, see configs/data_gen/"
+        ) from error
+    rows: dict[str, TrainingRow] = {}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            key, row = _read(line, f"{path} line {number}")
+            rows[key or row.place] = row
+    if not rows:
+        raise ConfigError(f"{path} has no rows")
+    return RowFile(path, hashlib.sha256(content).hexdigest(), list(rows.values()))
+
+
+def _read(line: bytes, place: str) -> tuple[str | None, TrainingRow]:
+    try:
+        fields = json.loads(line)
+        key = fields.pop("key", None)
+        dialogue = Dialogue.from_json(fields)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{place} is no dialogue: {type(error).__name__}: {error}") from error
+    if reason := _held_out(dialogue):
+        raise ConfigError(
+            f"{place} (id {dialogue.id}) is a row of {reason}, which is evaluated on; a model that has seen it "
+            "cannot be measured with it, so this file cannot be trained on"
+        )
+    return key, TrainingRow(dialogue, place)
+
+
+def _held_out(dialogue: Dialogue) -> str | None:
+    """What evaluation a dialogue is a row of, or None."""
+    if dialogue.task == "gsm8k" and dialogue.meta.get("split") != "train":
+        return f"GSM8K's split {dialogue.meta.get('split')!r}"
+    return dialogue.task if dialogue.task.startswith(HELD_OUT) else None
