@@ -11,6 +11,9 @@ from functools import cached_property
 from data_gen.style import Style
 from eval.dialogue import Dialogue, content_hash
 
+ANSWERED = 0.5
+"""Share of the seeds ending in a question that the user answers, where a style does."""
+
 
 @dataclass(frozen=True)
 class Persona:
@@ -54,25 +57,35 @@ def make_plans(
     exchanges: tuple[int, int],
     plain_endings: float,
     seed: int,
+    weights: Mapping[str, float] | None = None,
 ) -> Iterator[Plan]:
     """`count` plans; each is drawn from its number alone, so that a larger count only adds plans.
 
-    Seeds are used evenly, in a shuffled order, and so are the styles that follow up.
+    Seeds are used evenly, in a shuffled order; styles as their weights say.
 
     Args:
         exchanges: least and most user turns of a conversation, the opening one included.
         plain_endings: share of conversations whose last user turn follows nothing up, in [0, 1].
+        weights: how often each style is drawn among those that may stand at its place; None: all alike.
     """
+
+    def drawn(among: Sequence[Style], draw: random.Random) -> str:
+        (style,) = draw.choices(among, [weights[style.name] for style in among] if weights else None)
+        return style.name
+
     following = [style for style in styles.values() if style.follows_up]
+    answering = [style for style in following if style.needs_question]
     unasked = [style for style in following if not style.needs_question]
     plain = [style for style in styles.values() if not style.follows_up]
     for number, start in zip(range(count), _laps(seeds, seed), strict=False):
         draw = random.Random(content_hash([seed, number]))
         turns = draw.randint(*exchanges) - 1
-        names = [_style_after(start, following, draw)]
-        names += [draw.choice(unasked).name for _ in range(turns - 1)]
+        asked = start.messages[-1].text.rstrip().endswith("?")
+        answers = answering if asked and draw.random() < ANSWERED else []
+        names = [drawn(answers or unasked, draw)]
+        names += [drawn(unasked, draw) for _ in range(turns - 1)]
         if plain and draw.random() < plain_endings:
-            names[-1] = draw.choice(plain).name
+            names[-1] = drawn(plain, draw)
         yield Plan(number, start, tuple(names), draw.choice(personas), draw.getrandbits(48))
 
 
@@ -80,12 +93,3 @@ def _laps(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:
     """Every seed in a shuffled order, and again in another, without end."""
     for lap in itertools.count():
         yield from random.Random(content_hash([seed, "lap", lap])).sample(seeds, len(seeds))
-
-
-def _style_after(start: Dialogue, following: Sequence[Style], draw: random.Random) -> str:
-    """A style for the turn after the response of `start`; one that answers its question, half of the time."""
-    asked = start.messages[-1].text.rstrip().endswith("?")
-    answers = [style for style in following if style.needs_question] if asked else []
-    if answers and draw.random() < 0.5:
-        return draw.choice(answers).name
-    return draw.choice([style for style in following if not style.needs_question]).name

@@ -25,13 +25,21 @@ from eval.config import Config, ConfigError, dump
 class RunDir:
     """Context manager that owns `path` while a run works in it, whatever way the run ends."""
 
-    def __init__(self, path: Path, config: Config, protocol: dict[str, Any], selection: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        config: Config,
+        protocol: dict[str, Any],
+        selection: dict[str, Any],
+        packages: tuple[str, ...] = ("eval",),
+    ) -> None:
         """Claim the folder and write `config.yaml` and `manifest.json`.
 
         Args:
             protocol: what rows must share to be added up; a folder made with another one is refused.
             selection: `{"seed": ..., "tasks": {name: options}}`, which rows those are; a folder may get more tasks, and
                 more rows of a task, not other rows.
+            packages: those of the project whose log goes to `log.txt`.
 
         Raises:
             ConfigError: the folder is in use, can't be written, or holds rows of another protocol or selection.
@@ -49,7 +57,8 @@ class RunDir:
         (path / "summary.json").unlink(missing_ok=True)
         write_atomically(path / "config.yaml", dump(config))
         self._write_manifest()
-        self._handlers = _log_to(path / "log.txt")
+        self._loggers = tuple(map(logging.getLogger, packages))
+        self._handlers = _log_to(path / "log.txt", self._loggers)
 
     def __enter__(self) -> RunDir:
         return self
@@ -57,7 +66,8 @@ class RunDir:
     def __exit__(self, *error: object) -> None:
         self.record_session()
         for handler in self._handlers:
-            logging.getLogger("eval").removeHandler(handler)
+            for logger in self._loggers:
+                logger.removeHandler(handler)
             handler.close()
         self._lock.close()
 
@@ -165,15 +175,15 @@ def _refuse_other(path: Path, what: str, before: dict[str, Any], now: dict[str, 
         raise ConfigError(f"{path} holds rows of another {what}; choose another --run-dir:\n{lines}")
 
 
-def _log_to(path: Path) -> tuple[logging.Handler, ...]:
+def _log_to(path: Path, loggers: tuple[logging.Logger, ...]) -> tuple[logging.Handler, ...]:
     """Send what the project logs to a file, and warnings to standard error too."""
     file = logging.FileHandler(path, encoding="utf-8")
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     terminal.setFormatter(logging.Formatter("warning: %(message)s"))
-    logger = logging.getLogger("eval")
-    logger.setLevel(logging.INFO)
-    for handler in (file, terminal):
-        logger.addHandler(handler)
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        for handler in (file, terminal):
+            logger.addHandler(handler)
     return file, terminal

@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from data_gen.generate_config import GenerateConfig
 from eval.command_line import load
 from eval.config import Config
 from eval.probe_config import ProbeConfig
 from eval.sweep_config import SweepConfig
 
-CLASSES: dict[str, type[Config]] = {"eval.probe": ProbeConfig, "eval.sweep": SweepConfig}
+CLASSES: dict[str, type[Config]] = {
+    "data_gen.run": GenerateConfig,
+    "eval.probe": ProbeConfig,
+    "eval.sweep": SweepConfig,
+}
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 FILES = sorted(CONFIGS.rglob("*.yaml"))

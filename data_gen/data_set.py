@@ -1,0 +1,95 @@
+"""The folder of a data set: `conversations.jsonl`, `solutions.jsonl`, `rejects.jsonl`, `README.md`, `manifest.json`.
+
+Each file is put there whole or not at all; the manifest, with a hash of each, comes last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from data_gen.dataset_card import card
+from data_gen.filtering import Filtered
+from data_gen.generation_parts import Parts
+from data_gen.seed_filters import is_right
+from data_gen.summary import Summary, summarise
+from eval import manifest
+from eval.row_files import files_read
+from eval.run_dir import write_atomically
+
+MANIFEST = "manifest.json"
+LOCAL_FIELDS = {"data_dir", "out_dir", "dry_run"}
+"""Fields of a configuration that say where things are on one machine, not what is in the data."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What was written."""
+
+    folder: Path
+    summary: Summary
+
+
+def unpublish(folder: Path) -> None:
+    """Take the manifest away: until there is a new one, the data set is not complete."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+
+
+def publish(folder: Path, parts: Parts, filtered: Filtered) -> DataSet:
+    """Write every file, the manifest last."""
+    solutions = [seed for found in parts.seeds.values() for seed in found if is_right(seed)]
+    rejects = [*parts.refused, *filtered.rejects]
+    files = {
+        "conversations.jsonl": [dialogue.to_json() for dialogue in filtered.kept],
+        "solutions.jsonl": [{**seed.to_json(), "correct": True} for seed in solutions],
+        "rejects.jsonl": [reject.to_json() for reject in rejects],
+    }
+    counted = summarise(parts, filtered, {name: len(rows) for name, rows in files.items()})
+    hashes = {name: _write(folder / name, _lines(rows)) for name, rows in files.items()}
+    hashes["README.md"] = _write(folder / "README.md", card(parts, filtered, counted))
+    content = _manifest(parts, counted, hashes)
+    write_atomically(folder / MANIFEST, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return DataSet(folder, counted)
+
+
+def _manifest(parts: Parts, counted: Summary, hashes: Mapping[str, str]) -> dict[str, Any]:
+    code = manifest.git_state(Path(__file__).parent)
+    return {
+        "name": parts.config.name,
+        "files": {name: {"sha256": digest, "rows": counted.rows.get(name)} for name, digest in hashes.items()},
+        "summary": asdict(counted),
+        "teacher": parts.teacher.id,
+        "judge": parts.judge.id,
+        "leak_check": {"rows": parts.evaluation.rows, "missing": parts.evaluation.missing},
+        "config": parts.config.model_dump(mode="json", exclude=LOCAL_FIELDS),
+        "data_files": files_read(),
+        "git": {"commit": code["commit"], "dirty_sha256": code["dirty_sha256"]},
+        "packages": manifest.packages(),
+        "python": sys.version.split()[0],
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(_line(row) + "\n" for row in rows)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    text = json.dumps(row, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate: JSON can escape it, UTF-8 cannot hold it
+        return json.dumps(row)
+    return text
+
+
+def _write(path: Path, text: str) -> str:
+    """Put `text` at `path`; returns its SHA-256."""
+    write_atomically(path, text)
+    return hashlib.sha256(text.encode()).hexdigest()

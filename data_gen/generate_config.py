@@ -1,0 +1,140 @@
+"""What one run of data generation is told: where conversations start, who speaks them, and what is kept."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from data_gen.style import read_styles, style_names
+from eval import plugin
+from eval.config import Config, Plugin, options_for
+
+
+class LeakCheck(Config):
+    """Overlap with the rows that models are measured on."""
+
+    tasks: list[str] = Field(
+        default=["coval", "gpqa", "gsm8k", "healthbench", "ifbench", "ifeval", "pocket"],
+        description="files of eval/tasks/ whose rows must not be found; the card names those that are left out",
+    )
+    missing: Literal["error", "warn"] = Field("error", description="where the file of such a task is not to be had")
+    seeds: Literal["error", "drop"] = Field("error", description="what is done with a seed that has text of such a row")
+
+    @field_validator("tasks")
+    @classmethod
+    def _tasks_exist(cls, tasks: list[str]) -> list[str]:
+        for name in tasks:
+            plugin.load("eval.tasks", name)
+        return sorted(set(tasks))
+
+
+class Filters(Config):
+    """What a conversation must be like to be kept; null switches a filter off where it may."""
+
+    user_words: tuple[int, int] = Field((1, 120), description="least and most words of a generated user turn")
+    assistant_words: tuple[int, int] = Field((1, 400), description="least and most words of a generated response")
+    language: str | None = Field("en", description="ISO 639-1 code of the only language that is kept")
+    correct_answers: bool = Field(True, description="drop seeds whose answer is graded wrong")
+    genuine: bool = Field(True, description="every turn that follows up must be judged a genuine follow-up")
+    specific_share: float | None = Field(
+        None, ge=0, le=1, description="least share of kept follow-ups that are labelled genuine_followup, not generic"
+    )
+    near_duplicates: float | None = Field(
+        0.8, gt=0, le=1, description="Jaccard similarity of user turns above which the later conversation is dropped"
+    )
+
+
+class GenerateConfig(Config):
+    """Configuration of `python -m data_gen.run`."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][\w.-]*$", description="name of the data set")
+    out_dir: Path | None = Field(None, description="folder of the data set; else data/NAME")
+    seeds: dict[str, dict[str, Any]] = Field(
+        description="files of data_gen/seeds/, each with the options of its `load`; null leaves one out"
+    )
+    styles: dict[str, float] = Field(
+        default_factory=lambda: dict.fromkeys(style_names(), 1.0),
+        description="files of data_gen/styles/ with their weights, or a list of names; else all, alike",
+    )
+    conversations: int = Field(ge=1, description="how many are made; filters keep fewer")
+    exchanges: tuple[int, int] = Field((2, 4), description="least and most user turns, the seed's included")
+    plain_endings: float = Field(
+        0.15, ge=0, le=1, description="share of conversations whose last user turn follows nothing up"
+    )
+    teacher: Plugin = Field(Plugin(name="scripted"), description="a file of data_gen/teachers/, with its options")
+    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    filters: Filters = Field(Filters(), description="what is kept")
+    leak_check: LeakCheck = Field(LeakCheck(), description="no text of an evaluation row")
+    seed: int = Field(0, ge=0, description="decides every plan, and the rows where a source has a limit")
+    data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
+    dry_run: bool = Field(False, description="print what would be made and what it costs at most, and stop")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the data set."""
+        return self.out_dir or Path("data") / self.name
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _null_leaves_seeds_out(cls, seeds: Any) -> Any:
+        if not isinstance(seeds, dict):
+            return seeds
+        return {name: options for name, options in seeds.items() if options is not None}
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds_take_their_options(cls, seeds: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        if not seeds:
+            raise ValueError(f"there are no seeds; data_gen/seeds has {', '.join(plugin.names('data_gen.seeds'))}")
+        return {name: _seed_options(name, options) for name, options in seeds.items()}
+
+    @field_validator("styles", mode="before")
+    @classmethod
+    def _names_alone_weigh_alike(cls, styles: Any) -> Any:
+        return dict.fromkeys(styles, 1.0) if isinstance(styles, list) else styles
+
+    @field_validator("styles")
+    @classmethod
+    def _styles_exist_and_one_follows_up(cls, styles: dict[str, float]) -> dict[str, float]:
+        if light := [name for name, weight in styles.items() if weight <= 0]:
+            raise ValueError(f"{light[0]} has weight {styles[light[0]]:g}; weights are above 0, leave the style out")
+        if not any(style.follows_up and not style.needs_question for style in read_styles(styles).values()):
+            raise ValueError(f"no style of {', '.join(styles) or 'none'} follows up on any response; add one that does")
+        return styles
+
+    @field_validator("exchanges")
+    @classmethod
+    def _exchanges_are_a_range(cls, exchanges: tuple[int, int]) -> tuple[int, int]:
+        if not 2 <= exchanges[0] <= exchanges[1]:
+            raise ValueError(f"{list(exchanges)} is no range of 2 or more: the seed has one, a conversation one more")
+        return exchanges
+
+    @field_validator("teacher")
+    @classmethod
+    def _teacher_takes_its_options(cls, teacher: Plugin) -> Plugin:
+        constructor = plugin.load("data_gen.teachers", teacher.name).Teacher.__init__
+        return Plugin(name=teacher.name, **options_for(constructor, teacher.options, "teacher"))
+
+    @field_validator("judge")
+    @classmethod
+    def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
+        constructor = plugin.load("eval.judges", judge.name).Judge.__init__
+        return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
+
+    @model_validator(mode="after")
+    def _a_specific_share_needs_the_judge(self) -> GenerateConfig:
+        if self.filters.specific_share is not None and not self.filters.genuine:
+            raise ValueError("filters.specific_share is of follow-ups judged genuine; it needs filters.genuine: true")
+        return self
+
+
+def _seed_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    load = plugin.load("data_gen.seeds", name).load
+    given = options_for(load, options, f"seeds.{name}", ours=["seed", "data_dir"])
+    for option, parameter in inspect.signature(load).parameters.items():
+        if parameter.default is inspect.Parameter.empty and option not in given:
+            raise ValueError(f"seeds.{name}.{option} is not set, and has no default")
+    return given

@@ -1,0 +1,96 @@
+"""What a run of data generation works with, made from its configuration: seeds, plans, teacher, judge, filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from data_gen.evaluation_texts import EvaluationTexts, read_evaluation_texts
+from data_gen.filter_context import Context
+from data_gen.filtering import Reject
+from data_gen.generate_config import GenerateConfig
+from data_gen.ngram_index import NgramIndex
+from data_gen.personas import read_personas
+from data_gen.plan import Plan, make_plans
+from data_gen.seed_filters import seed_reason
+from data_gen.seeding import load_seeds
+from data_gen.style import Style, read_styles
+from data_gen.teacher import Teacher
+from eval import plugin
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, content_hash
+from eval.judge import Judge
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The opened parts of one run."""
+
+    config: GenerateConfig
+    seeds: Mapping[str, Sequence[Dialogue]]
+    """By source, those that are used."""
+    refused: Sequence[Reject]
+    """Seeds that are not."""
+    styles: Mapping[str, Style]
+    plans: Sequence[Plan]
+    teacher: Teacher
+    judge: Judge
+    evaluation: EvaluationTexts
+    context: Context
+
+    def key(self, plan: Plan) -> str:
+        """The key of a made conversation: who made it, and all that decides it."""
+        return content_hash([self.teacher.id, plan.key])
+
+
+def open_parts(config: GenerateConfig) -> Parts:
+    """Open what `config` names.
+
+    Raises:
+        ConfigError: seeds, evaluation rows, teacher or judge are missing or malformed, or a seed is a leak.
+    """
+    teacher: Teacher = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
+    judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    styles = read_styles(config.styles)
+    evaluation = read_evaluation_texts(config.leak_check.tasks, config.data_dir, config.leak_check.missing)
+    following = frozenset(name for name, style in styles.items() if style.follows_up)
+    context = Context(config.filters, following, NgramIndex(evaluation.texts))
+    seeds, refused = _seeds(config, context)
+    plans = make_plans(
+        config.conversations,
+        [one for found in seeds.values() for one in found],
+        styles,
+        read_personas(),
+        exchanges=config.exchanges,
+        plain_endings=config.plain_endings,
+        seed=config.seed,
+        weights=config.styles,
+    )
+    return Parts(config, seeds, refused, styles, list(plans), teacher, judge, evaluation, context)
+
+
+def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dialogue]], list[Reject]]:
+    """The seeds that are used, by source, and those that are not.
+
+    Raises:
+        ConfigError: as `load_seeds`; a leak, unless leaks are dropped; or no seed is left.
+    """
+    used: dict[str, list[Dialogue]] = {}
+    refused: list[Reject] = []
+    for name, found in load_seeds(config.seeds, config.seed, config.data_dir).items():
+        used[name] = []
+        for one in found:
+            if reason := seed_reason(one, context):
+                refused.append(Reject(one, "seed", reason))
+            else:
+                used[name].append(one)
+    leaks = [reject for reject in refused if reject.reason.name == "leak"]
+    if leaks and config.leak_check.seeds == "error":
+        first = leaks[0]
+        raise ConfigError(
+            f"{len(leaks)} seeds have text of rows that models are measured on, first {first.dialogue.task} "
+            f"{first.dialogue.id}, {first.reason.detail}; drop such seeds by leak_check.seeds: drop"
+        )
+    if not any(used.values()):
+        raise ConfigError(f"no seed is left of {len(refused)}; first {refused[0].reason.name if refused else 'none'}")
+    return used, refused

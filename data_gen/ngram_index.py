@@ -1,0 +1,112 @@
+"""Which text a run of words was seen in: word 8-grams of many texts as sorted 64-bit hashes. It knows no data set.
+
+Words are compared in lower case, without punctuation and without commas in numbers; no 8-gram reaches over the end of
+a text. An 8-gram that more than `COMMON` rows share is how such rows are put, and points at none of them (the rule of
+arXiv 2005.14165, appendix C, for 13-grams): it is left out. A row of its own shares far more than such runs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SIZE = 8
+COMMON = 10
+"""Rows that may share an 8-gram; one that more rows have is not looked for."""
+UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+"""Letters and digits; of a script without word spaces, each character."""
+IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
+MIX, STEP = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
+"""Odd 64-bit constants, so that multiplying by them loses nothing (those of the SplitMix64 generator)."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """An 8-gram of a text that the index holds."""
+
+    row: str
+    """Where it was seen."""
+    word: int
+    """Place of its first word in the text that was looked at, from 0."""
+
+
+class NgramIndex:
+    """The 8-grams of (row, text) pairs. A row has one or more texts."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        import numpy as np
+
+        self._words: dict[str, int] = {}
+        self.rows: list[str] = []
+        """Name of every row, in the order in which they came."""
+        ids: list[int] = []
+        ends: list[int] = []
+        owners: list[int] = []
+        for row, text in texts:
+            if not self.rows or self.rows[-1] != row:
+                self.rows.append(row)
+            ids += [self._words.setdefault(word, len(self._words)) for word in words_of(text)]
+            ends.append(len(ids))
+            owners.append(len(self.rows) - 1)
+        hashes = _hashes(np.array(ids, dtype=np.uint64))
+        text_of = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        inside = text_of[: len(hashes)] == text_of[len(ids) - len(hashes) :]
+        row_of = np.array(owners, dtype=np.int64)[text_of[: len(hashes)]]
+        self._hashes, self._first = _rare(hashes[inside], row_of[inside])
+
+    def __len__(self) -> int:
+        """How many different 8-grams it holds."""
+        return len(self._hashes)
+
+    def find(self, text: str) -> Overlap | None:
+        """The first 8-gram of `text` that the index holds."""
+        import numpy as np
+
+        if not len(self._hashes):
+            return None
+        ids = [self._words.get(word, -1) for word in words_of(text)]
+        hashes = _hashes(np.array(ids, dtype=np.int64).astype(np.uint64))
+        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        for start in np.flatnonzero(self._hashes[places] == hashes):
+            if -1 not in ids[start : start + SIZE]:
+                return Overlap(self.rows[self._first[places[start]]], int(start))
+        return None
+
+
+def words_of(text: str) -> list[str]:
+    """The words that are compared."""
+    return WORD.findall(IN_NUMBER.sub("", unicodedata.normalize("NFKC", text).lower()))
+
+
+def _hashes(ids: np.ndarray) -> np.ndarray:
+    """The hash of each run of `SIZE` ids, uint64 (N,) to (N - SIZE + 1,); empty if there are fewer."""
+    import numpy as np
+
+    count = max(0, len(ids) - SIZE + 1)
+    mixed = (ids + np.uint64(1)) * np.uint64(MIX)
+    mixed ^= mixed >> np.uint64(31)
+    hashes = np.zeros(count, dtype=np.uint64)
+    for offset in range(SIZE if count else 0):
+        hashes = hashes * np.uint64(STEP) + mixed[offset : offset + count]
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
+
+
+def _rare(hashes: np.ndarray, row_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes that at most `COMMON` rows have, sorted, and the first row of each."""
+    import numpy as np
+
+    order = np.lexsort((row_of, hashes))
+    hashes, row_of = hashes[order], row_of[order]
+    new_pair = np.ones(len(hashes), dtype=bool)
+    new_pair[1:] = (hashes[1:] != hashes[:-1]) | (row_of[1:] != row_of[:-1])
+    unique, first, count = np.unique(hashes[new_pair], return_index=True, return_counts=True)
+    rare = count <= COMMON
+    return unique[rare], row_of[new_pair][first[rare]]

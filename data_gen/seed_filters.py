@@ -1,0 +1,27 @@
+"""Which seeds are not used: those with text of an evaluation row, and those whose answer is graded wrong."""
+
+from __future__ import annotations
+
+from data_gen.filter_context import Context, Reason
+from data_gen.leaks import leak_in
+from eval import plugin
+from eval.dialogue import Dialogue
+
+
+def seed_reason(seed: Dialogue, context: Context) -> Reason | None:
+    """Why a seed is not used, or None."""
+    return leak_in(seed, 0, context.evaluation) or _wrong_answer(seed, context)
+
+
+def is_right(seed: Dialogue) -> bool | None:
+    """The evaluation's verdict on the answer of a seed; None where its task is none, or has no grader for it."""
+    if seed.task not in plugin.names("eval.tasks"):
+        return None
+    verdict: bool | None = plugin.load("eval.tasks", seed.task).check(seed)
+    return verdict
+
+
+def _wrong_answer(seed: Dialogue, context: Context) -> Reason | None:
+    if context.limits.correct_answers and is_right(seed) is False:
+        return Reason("wrong_answer", f"not {seed.reference}")
+    return None

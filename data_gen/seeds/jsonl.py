@@ -1,0 +1,42 @@
+"""Conversations of any JSONL file, one `{"messages": [{"role": ..., "content": ...}, ...]}` a line.
+
+Each is cut after its last assistant response. What the file may be used for is for its owner to know.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eval.dialogue import Dialogue, Message, content_hash
+from eval.row_files import read_file
+from eval.sources import choose, read_messages
+
+LICENCE = "unknown"
+ORIGIN = "a file of the user's"
+
+
+def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None, file: Path) -> list[Dialogue]:
+    """The conversations of `file`, which is looked for as it is given, else below `data_dir`.
+
+    `limit` takes the first of a shuffle seeded with `seed`. A line that says what an earlier one says is left out.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a malformed line, or a conversation without an assistant response.
+    """
+    path = file if file.is_file() or data_dir is None else data_dir / file
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    dialogues: dict[str, Dialogue] = {}
+    for place, row in read_file(path, {"messages": list}):
+        messages = _up_to_a_response(place, read_messages(place, row["messages"]))
+        dialogue = Dialogue("jsonl", messages, meta={"file": path.name})
+        dialogues.setdefault(content_hash([[m.role, m.text] for m in messages]), dialogue)
+    return choose(list(dialogues.values()), limit, seed)
+
+
+def _up_to_a_response(place: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    last = max((turn for turn, message in enumerate(messages) if message.role == "assistant"), default=None)
+    if last is None:
+        raise ValueError(f"{place}: no assistant message; a seed has to end in one")
+    return messages[: last + 1]

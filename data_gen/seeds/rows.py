@@ -1,0 +1,51 @@
+"""The model's own answers, from the rows of a finished run of `eval.probe`: each row up to its last assistant turn.
+
+Only rows of training questions (GSM8K, `tasks.gsm8k.split: train`) may become seeds. A run on anything else is
+refused: its rows are what models are measured on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from eval.dialogue import Dialogue
+from eval.held_out import is_for_training
+from eval.runs import read_run
+from eval.sources import choose
+
+LICENCE = "unknown"
+ORIGIN = "answers of a model in a run folder"
+
+
+def load(
+    limit: int | None = None,
+    seed: int = 0,
+    *,
+    data_dir: Path | None = None,
+    run: Path,
+    cut_off: bool = False,
+) -> list[Dialogue]:
+    """The rows of the run folder `run` with a generated answer; `cut_off` takes answers that were cut off too.
+
+    `limit` takes the first of a shuffle seeded with `seed`. `data_dir` is not read.
+
+    Raises:
+        ConfigError: no such folder, an unfinished run, or one that was perturbed.
+        ValueError: a row that models are measured on, or no row with a whole answer.
+    """
+    finished = read_run(run)
+    if finished.perturbed:
+        raise ValueError(f"the answers in {run} are perturbed; name a run without a perturbation")
+    seeds = []
+    for row in finished.rows():
+        if not is_for_training(row):
+            raise ValueError(f"{run} has a row of {row.task} that models are measured on; use a run on a train split")
+        answers = [turn for turn, message in enumerate(row.messages) if message.role == "assistant"]
+        if answers and (cut_off or row.messages[answers[-1]].finish != "length"):
+            messages = row.messages[: answers[-1] + 1]
+            # another model's answer is another seed: a new id
+            seeds.append(replace(row, messages=messages, judgement=None, failure=None, id=""))
+    if not seeds:
+        raise ValueError(f"{run} has no row with a whole answer")
+    return choose(seeds, limit, seed)

@@ -1,0 +1,115 @@
+"""What is counted of a data set: made, kept, rejected by reason, labels, styles, diversity; and the tables of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from data_gen.diversity import Diversity, measure
+from data_gen.filter_context import generated_by
+from data_gen.filtering import Filtered
+from data_gen.generation_parts import Parts
+from eval.stats.rates import Rate
+from eval.table import Cell, Table
+
+ABOUT = {
+    "turns": "generated user turns",
+    "distinct_1": "distinct-1",
+    "distinct_2": "distinct-2",
+    "distinct_3": "distinct-3",
+    "different_turns": "different turns without numbers and names",
+    "nearest_mean": "overlap with the nearest turn, mean",
+    "nearest_p90": "overlap with the nearest turn, 90th percentile",
+    "words_mean": "words of a user turn, mean",
+    "words_p90": "words of a user turn, 90th percentile",
+    "template_bits": "entropy of the phrasings, bits",
+    "template_evenness": "entropy of the phrasings over its maximum",
+}
+"""Field of `Diversity` to how a table names it."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of one data set."""
+
+    seeds: Mapping[str, int]
+    """Used, by source."""
+    seeds_refused: Mapping[str, int]
+    """By reason."""
+    made: int
+    kept: int
+    rejected: Mapping[str, int]
+    """By reason; with `kept` they add up to `made`."""
+    rows: Mapping[str, int]
+    """By data file."""
+    labels: Mapping[str, int]
+    """The judge's labels of the kept user turns; a turn without one is "unjudged"."""
+    styles: Mapping[str, int]
+    questions: Rate
+    """Generated responses that end in a question, which alone raises how often a user follows up."""
+    diversity: Diversity
+
+
+def summarise(parts: Parts, filtered: Filtered, rows: Mapping[str, int]) -> Summary:
+    """Count what was made and what is kept."""
+    kept = filtered.kept
+    responses = [text for dialogue in kept for text in generated_by(dialogue, "assistant")]
+    phrasings = [name for dialogue in kept for name in dialogue.meta["made"].get("phrasings", [])]
+    verdicts = [verdict for dialogue in kept for verdict in dialogue.meta["judged"]]
+    return Summary(
+        {name: len(found) for name, found in parts.seeds.items()},
+        _counted(reject.reason.name for reject in parts.refused),
+        len(kept) + len(filtered.rejects),
+        len(kept),
+        filtered.reasons(),
+        rows,
+        _counted(verdict["label"] or "unjudged" for verdict in verdicts),
+        _counted(style for dialogue in kept for style in dialogue.meta["styles"]),
+        Rate(sum(text.rstrip().endswith("?") for text in responses), len(responses)),
+        measure([text for dialogue in kept for text in generated_by(dialogue, "user")], phrasings),
+    )
+
+
+def tables(counted: Summary) -> list[Table]:
+    """For a terminal and for the card: what became of the conversations, their labels and styles, their diversity."""
+    kept = Rate(counted.kept, counted.made)
+    return [
+        Table(
+            "Conversations",
+            ("", "n"),
+            (
+                (Cell("made"), Cell.number(counted.made)),
+                (Cell("kept"), Cell.share(kept)),
+                *(
+                    (Cell(f"rejected: {name}"), Cell.share(Rate(n, counted.made)))
+                    for name, n in counted.rejected.items()
+                ),
+                *((Cell(f"seeds of {name}"), Cell.number(n)) for name, n in counted.seeds.items()),
+                *((Cell(f"seeds refused: {name}"), Cell.number(n)) for name, n in counted.seeds_refused.items()),
+            ),
+        ),
+        _shares("Labels of the kept user turns", counted.labels),
+        _shares("Styles of the kept user turns", counted.styles),
+        Table(
+            "Diversity of the kept user turns",
+            ("", "value"),
+            (
+                *((Cell(ABOUT[name]), _measured(value)) for name, value in asdict(counted.diversity).items()),
+                (Cell("generated responses that end in a question"), Cell.share(counted.questions)),
+            ),
+        ),
+    ]
+
+
+def _shares(title: str, counts: Mapping[str, int]) -> Table:
+    total = sum(counts.values())
+    return Table(title, ("", "n"), tuple((Cell(name), Cell.share(Rate(n, total))) for name, n in counts.items()))
+
+
+def _measured(value: float | None) -> Cell:
+    return Cell.number(value, 0 if isinstance(value, int) else 3)
+
+
+def _counted(names: object) -> dict[str, int]:
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))  # type: ignore[call-overload]
