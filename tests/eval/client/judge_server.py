@@ -13,7 +13,7 @@ import json
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 VERDICT = {"label": "genuine_followup", "genuine": True}
@@ -76,11 +76,17 @@ class JudgeServer:
     """A context manager that serves in a thread of its own; `requests` holds the bodies it was sent, in order."""
 
     def __init__(
-        self, schedule: Iterable[str] = (), *, latency: float = 0.0, usage: bool = True, port: int = 0
+        self,
+        schedule: Iterable[str] = (),
+        *,
+        latency: float = 0.0,
+        usage: bool = True,
+        port: int = 0,
+        answer: Callable[[dict[str, Any]], str] = lambda body: json.dumps(VERDICT),
     ) -> None:
-        """Set up the server; `port` 0 takes a free one."""
+        """Set up the server; `port` 0 takes a free one, `answer` gives the text of a proper reply to a request."""
         self.schedule = iter(schedule)
-        self.port = port
+        self.port, self.answer = port, answer
         self.latency, self.usage = latency, usage
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -147,11 +153,11 @@ class JudgeServer:
             await asyncio.sleep(self.latency)
             fault = next(self.schedule, "ok")
             self.served[fault] += 1
-            return await self._serve(fault, writer)
+            return await self._serve(fault, body, writer)
         finally:
             self.running -= 1
 
-    async def _serve(self, fault: str, writer: asyncio.StreamWriter) -> bool:
+    async def _serve(self, fault: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> bool:
         """Write the response; False if the connection is to be closed after it."""
         if fault == "hang":
             await asyncio.sleep(3600)
@@ -160,12 +166,12 @@ class JudgeServer:
         if fault == "reset":
             writer.transport.abort()
             return False
-        whole = _response(*self.outcome(fault))
+        whole = _response(*self.outcome(fault, body))
         writer.write(whole[: len(whole) - 20] if fault == "short" else whole)
         return fault != "short"
 
-    def outcome(self, fault: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body."""
+    def outcome(self, fault: str, request: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of the response to the body of a request."""
         if fault in RAW:
             return 200, {}, RAW[fault]
         if fault in BODIES:
@@ -173,10 +179,10 @@ class JudgeServer:
         if fault in FAULTS:
             status, headers, error = FAULTS[fault]
             return status, headers, json.dumps({"error": error}).encode()
-        return 200, {}, json.dumps(self.completion(REPLIES.get(fault, {}))).encode()
+        return 200, {}, json.dumps(self.completion(request, REPLIES.get(fault, {}))).encode()
 
-    def completion(self, changes: dict[str, Any]) -> dict[str, Any]:
-        message = {"role": "assistant", "content": json.dumps(VERDICT), "refusal": None}
+    def completion(self, request: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+        message = {"role": "assistant", "content": self.answer(request), "refusal": None}
         finish = changes.get("finish_reason", "stop")
         message |= {name: value for name, value in changes.items() if name != "finish_reason"}
         usage = {"prompt_tokens": 900, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 400}}
@@ -231,7 +237,7 @@ class JudgeServer:
                 error = {"code": "batch_expired", "message": "not done in time"}
                 rows["error_file_id"].append({"custom_id": request["custom_id"], "response": None, "error": error})
             elif fault != "missing":
-                status, _, body = self.outcome(fault)
+                status, _, body = self.outcome(fault, request["body"])
                 response = {"status_code": status, "body": json.loads(body)}
                 name = "output_file_id" if status == 200 else "error_file_id"
                 rows[name].append({"custom_id": request["custom_id"], "response": response, "error": None})
