@@ -99,7 +99,7 @@ def _instructions(place: str, task: str, row: dict[str, Any]) -> list[dict[str, 
 def _instruction(place: str, task: str, name: Any, given: Any) -> dict[str, Any]:
     """An instruction with its arguments, nulls dropped, after its checker has accepted them."""
     registry = _registry(task, False)
-    if name not in registry:
+    if not isinstance(name, str) or name not in registry:
         raise ValueError(f"{place}: unknown instruction {name!r}; if-verifiable knows {', '.join(sorted(registry))}")
     if not isinstance(given, dict | None):
         raise ValueError(f"{place}: the kwargs of {name} are {type(given).__name__}, not an object or null")
@@ -128,6 +128,11 @@ def _registry(task: str, corrected: bool) -> Registry:
         from if_verifiable.ifeval import instructions_registry as ifeval
     finally:
         nltk.download = download
+    from if_verifiable.ifeval import instructions
+
+    # It logs whole answers, by functions of `logging` that give the root logger a handler for every other one too.
+    instructions.logging = logging.Logger("unheard")
+    instructions.logging.addHandler(logging.NullHandler())
     published = {"ifeval": ifeval, "ifbench": ifbench}[task].INSTRUCTION_DICT
     return correct_faults(published) if corrected else published
 

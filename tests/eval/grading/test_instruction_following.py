@@ -77,6 +77,7 @@ def test_only_nulls_are_dropped(load: Any) -> None:
     [
         ({"instruction_id_list": ["punctuation:no_full_stop"]}, "unknown instruction 'punctuation:no_full_stop'"),
         ({"instruction_id_list": [7]}, "unknown instruction 7"),
+        ({"instruction_id_list": [["punctuation:no_comma"]]}, "unknown instruction ['punctuation:no_comma']"),
         ({"instruction_id_list": []}, "0 instructions with 1 kwargs"),
         ({"instruction_id_list": [], "kwargs": []}, "0 instructions with 0 kwargs"),
         ({"kwargs": [{}, {}]}, "1 instructions with 2 kwargs"),
@@ -115,6 +116,13 @@ def test_a_text_on_which_a_checker_raises_fails(nltk_data: None, caplog: pytest.
     dialogue = answered("...", {"id": "format:quote_unquote", "kwargs": {}}, task="ifbench")
     assert verdicts(dialogue) == [FAIL]
     assert "format:quote_unquote raises on a text of 3 characters" in caplog.text
+
+
+def test_an_answer_is_not_logged_by_a_checker(nltk_data: None, caplog: pytest.LogCaptureFixture) -> None:
+    """One that finds no language would log the whole text, on the root logger."""
+    language = {"id": "language:response_language", "kwargs": {"language": "de"}}
+    assert verdicts(answered("4711", language)) == [Verdict(True, True)]
+    assert caplog.text == ""
 
 
 def test_strict_takes_the_text_and_loose_any_variant_of_it(nltk_data: None) -> None:
