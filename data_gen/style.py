@@ -53,7 +53,7 @@ def read_styles(names: Iterable[str]) -> dict[str, Style]:
 
 def _read(name: str) -> Style:
     path = FOLDER / f"{name}.yaml"
-    if path.name not in {found.name for found in FOLDER.glob("*.yaml")}:
+    if name not in style_names():
         raise ConfigError(f"no style {name!r}; data_gen/styles has {', '.join(style_names())}")
     try:
         return Style(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -21,7 +21,7 @@ KIND_OF_SLOT: Mapping[str, str] = {
     "ordinal": "item",
     "number": "item",
     "clause": "clause",
-    "said": "clause",
+    "statement": "statement",
     "term": "term",
     "other": "other",
     "amount": "amount",

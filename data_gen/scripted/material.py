@@ -1,6 +1,6 @@
-"""What a response offers to react to: sums, list items, clauses, terms, amounts, its question, each as slots to fill.
+"""What a response offers to react to: sums, list items, clauses, statements, terms, amounts, its question.
 
-A facet is one such thing with the slots that it fills; `sentence` is where it stands. Knows no style.
+A facet is one such thing, as slots to fill in; `sentence` is where it stands. Knows no style.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from data_gen.scripted.arithmetic import Sum, sums
-from data_gen.scripted.noun_phrases import CLOSED, WORD, noun_phrases
+from data_gen.scripted.noun_phrases import CLOSED, SUBJECTS, VERBS, WORD, noun_phrases
 
 Facet = Mapping[str, str]
 """Slot to text."""
@@ -28,13 +28,14 @@ AMOUNT = re.compile(
     r"\b\d[\d,]*(?:\.\d+)?(?:\s*(?:-|to|\u2013)\s*\d+)?\s*(?:%|(?:cm|mm|km|m|kg|g|mg|ml|l|oz|lb|am|pm|°C|°F)\b|[a-z]{3,}\b)"
 )
 FINAL = re.compile(r"^####\s*(-?[\d,.]+)\s*$", re.MULTILINE)
+ANSWERED = re.compile(r"The answer is -?[\d,.]+\.")
 SHORTEST_CLAUSE, LONGEST_CLAUSE = 4, 13
 """Words of a clause that is worth quoting."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """The facets of one response by kind: sum, item, clause, term, amount, question, answer."""
+    """The facets of one response by kind: sum, item, clause, statement, term, amount, question, answer."""
 
     facets: Mapping[str, tuple[Facet, ...]]
 
@@ -43,15 +44,21 @@ class Material:
         """Read a response; what repeats the query alone is no material."""
         known = frozenset(word.lower() for word in WORD.findall(query))
         numbers = frozenset(re.findall(r"\d+", query))
-        sentences = sentences_of(response)
+        sentences = [sentence for sentence in sentences_of(response) if not ANSWERED.fullmatch(sentence)]
         found: dict[str, list[Facet]] = {
             "sum": [_sum_facet(sum, sentence) for sentence in sentences for sum in sums(sentence)],
             "item": _items(response),
             "clause": [
-                {"clause": clause, "said": _inside(clause), "sentence": sentence}
+                {"clause": clause, "sentence": sentence}
                 for sentence in sentences
                 for clause in clauses_of(sentence)
                 if _says_more(clause, known, numbers)
+            ],
+            "statement": [
+                {"statement": clause[:1].lower() + clause[1:], "sentence": sentence}
+                for sentence in sentences
+                for clause in clauses_of(sentence)
+                if is_statement(clause) and _says_more(clause, known, numbers)
             ],
             "term": [
                 {"term": term, "sentence": sentence} for sentence in sentences for term in noun_phrases(sentence, known)
@@ -92,11 +99,10 @@ def _says_more(clause: str, known: frozenset[str], numbers: frozenset[str]) -> b
     return len(words - known) >= 2 or not set(re.findall(r"\d+", clause)) <= numbers
 
 
-def _inside(clause: str) -> str:
-    """A clause as it stands inside another sentence: a capital is kept where the word is not a common one."""
-    first, _, rest = clause.partition(" ")
-    common = first.lower() in CLOSED and not first.startswith(("I ", "I'", "I\u2019")) and first != "I"
-    return f"{first.lower() if common else first} {rest}"
+def is_statement(clause: str) -> bool:
+    """Whether a clause can stand behind "that", as far as its first words tell."""
+    words = [word.lower() for word in WORD.findall(clause)]
+    return bool(words) and words[0] in SUBJECTS and not VERBS.isdisjoint(words[1:])
 
 
 def _sum_facet(sum: Sum, sentence: str) -> Facet:

@@ -8,7 +8,10 @@ from pathlib import Path
 import yaml
 
 _WORDS = yaml.safe_load(Path(__file__).with_name("function_words.yaml").read_text(encoding="utf-8"))
-OPENERS = frozenset(_WORDS["openers"].split())
+DETERMINERS = frozenset(_WORDS["determiners"].split())
+OPENERS = DETERMINERS | frozenset(_WORDS["openers"].split())
+SUBJECTS = frozenset(_WORDS["subjects"].split())
+VERBS = frozenset(_WORDS["verbs"].split())
 CLOSED = OPENERS | frozenset(_WORDS["closed"].split())
 WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019-]*[A-Za-z]|[A-Za-z]")
 LONGEST = 3
@@ -18,7 +21,7 @@ LONGEST = 3
 def noun_phrases(sentence: str, known: frozenset[str]) -> list[str]:
     """Phrases such as "lemon juice" with a word that is not among the `known` (lower-cased) ones, in order, once each.
 
-    What begins with a capital inside the sentence keeps it; other phrases are in lower case as written.
+    One that has a determiner in the sentence has "the" here: what was "a dark coop" is now "the dark coop".
     """
     found: dict[str, None] = {}
     for stretch in re.split(r"[^\w\s'\u2019-]", sentence):
@@ -27,7 +30,7 @@ def noun_phrases(sentence: str, known: frozenset[str]) -> list[str]:
             if word.lower() in OPENERS:
                 phrase = _behind(words[place + 1 :])
                 if phrase and any(part.lower() not in known for part in phrase):
-                    found[" ".join(phrase)] = None
+                    found[" ".join(["the"] * (word.lower() in DETERMINERS) + phrase)] = None
     return list(found)
 
 
@@ -40,5 +43,5 @@ def _behind(words: list[str]) -> list[str]:
         phrase.append(word)
     whole = 0 < len(phrase) <= LONGEST and all(len(word) > 2 for word in phrase)
     last = phrase[-1].lower() if phrase else ""
-    noun = not last.endswith(("ly", "ed", "ing")) and len(last) > (3 if phrase[1:] else 5)
+    noun = not last.endswith(("ly", "ed", "ing")) and len(last) > (2 if phrase[1:] else 5)
     return phrase if whole and noun else []

@@ -1,0 +1,54 @@
+"""Sums are found as they are written, checked, and worked out with another number."""
+
+from __future__ import annotations
+
+import pytest
+
+from data_gen.scripted.arithmetic import Sum, sums, written
+
+
+def only(text: str) -> Sum:
+    (found,) = sums(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "result", "holds"),
+    [
+        ("Natural: 48/2 = 24 clips.", "48/2", "24", True),
+        ("she pays $1,200 - $200 = $1,000 in all", "$1,200 - $200", "$1,000", True),
+        ("that is 2.5 x 4 = 10", "2.5 x 4", "10", True),
+        ("10 \u00f7 3 = 3.33 each", "10 \u00f7 3", "3.33", True),
+        ("9 + 2 = 7", "9 + 2", "7", False),
+        ("10 / 3 = 3", "10 / 3", "3", True),
+    ],
+)
+def test_a_sum_is_read_and_checked_to_the_places_it_was_written_with(
+    text: str, left: str, result: str, holds: bool
+) -> None:
+    found = only(text)
+    assert (found.left, found.result, found.holds) == (left, result, holds)
+
+
+@pytest.mark.parametrize("text", ["x = 5", "2024-11-29", "5 / 0 = 1", "1 + 2 = 3 + 4", "80% * 2 = 160%", "v1.2-3 = 4 "])
+def test_what_is_no_sum_of_two_numbers_is_left(text: str) -> None:
+    assert all(sum.second not in {"0"} for sum in sums(text))
+    assert "%" not in "".join(sum.expression for sum in sums(text))
+
+
+@pytest.mark.parametrize("first", range(1, 9))
+def test_a_changed_sum_has_another_first_number_and_holds(first: int) -> None:
+    sum = only(f"{first} * 6 = {first * 6}")
+    changed = sum.changed()
+    assert changed.first != sum.first and changed.second == sum.second and changed.holds
+
+
+def test_a_changed_amount_of_money_stays_one() -> None:
+    changed = only("$40 - $15 = $25").changed()
+    assert changed.first.startswith("$") and changed.result.startswith("$")
+
+
+def test_a_value_is_written_as_people_do() -> None:
+    from fractions import Fraction
+
+    assert [written(Fraction(n, d), "1") for n, d in [(3, 1), (1, 3), (-5, 2), (0, 1)]] == ["3", "0.33", "-2.5", "0"]

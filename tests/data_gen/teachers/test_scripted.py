@@ -1,0 +1,107 @@
+"""The scripted teacher follows its plan, reacts to the last response, and says the same again."""
+
+from __future__ import annotations
+
+import pytest
+
+from data_gen.plan import Persona, Plan, make_plans
+from data_gen.style import read_styles, style_names
+from data_gen.teacher import TASK
+from data_gen.teachers.scripted import Teacher
+from eval.dialogue import Dialogue, Message
+
+PERSONAS = [Persona("A baker.", "beginner", "save time", "I only have one oven", "I'm baking for a school")]
+SOURDOUGH = """A starter that smells of acetone is hungry. Feed it twice a day with equal weights of flour and water.
+
+1. Throw away all but 50 g of it.
+2. Add rye flour for the first three days.
+3. Keep the jar at 24 degrees, away from draughts.
+
+It should double in six hours. Does it float in a glass of water?"""
+
+
+def seeds() -> list[Dialogue]:
+    math = (
+        "Lea has 6 boxes of 8 eggs and 3 are broken. How many are whole?",
+        "6 * 8 = 48 eggs.\n48 - 3 = 45.\n#### 45",
+    )
+    return [
+        Dialogue("written", (Message("user", "My starter smells odd."), Message("assistant", SOURDOUGH))),
+        Dialogue("written", (Message("user", math[0]), Message("assistant", math[1]))),
+    ]
+
+
+def plans(count: int = 80, plain_endings: float = 0.2) -> list[Plan]:
+    styles = read_styles(style_names())
+    made = make_plans(count, seeds(), styles, PERSONAS, exchanges=(2, 4), plain_endings=plain_endings, seed=3)
+    return list(made)
+
+
+@pytest.fixture(scope="module")
+def made() -> list[tuple[Plan, Dialogue]]:
+    return list(Teacher().converse(plans()))
+
+
+def test_each_plan_comes_back_once_in_order(made: list[tuple[Plan, Dialogue]]) -> None:
+    assert [plan.number for plan, _ in made] == list(range(80))
+
+
+def test_a_whole_conversation_has_an_exchange_for_each_style(made: list[tuple[Plan, Dialogue]]) -> None:
+    whole = [(plan, dialogue) for plan, dialogue in made if dialogue.failure is None]
+    assert len(whole) > 60
+    for plan, dialogue in whole:
+        new = dialogue.messages[len(plan.seed.messages) :]
+        assert [message.role for message in new] == ["user", "assistant"] * len(plan.styles)
+        assert dialogue.messages[: len(plan.seed.messages)] == plan.seed.messages
+        assert [name.split("/")[0] for name in dialogue.meta["made"]["phrasings"]] == list(plan.styles)
+        assert dialogue.task == TASK and all(message.by == Teacher().id for message in new)
+
+
+def test_one_that_could_not_be_made_says_why_and_keeps_its_turns(made: list[tuple[Plan, Dialogue]]) -> None:
+    plan = Plan(
+        0, Dialogue("written", (Message("user", "Hi"), Message("assistant", "Yo"))), ("extend",), PERSONAS[0], 1
+    )
+    ((_, dialogue),) = Teacher().converse([plan])
+    assert dialogue.failure is not None and dialogue.failure.kind == "nothing_to_react_to"
+    assert dialogue.messages == plan.seed.messages
+
+
+def test_the_first_user_turn_takes_up_words_of_the_response(made: list[tuple[Plan, Dialogue]]) -> None:
+    """Every one that follows up, whatever its style."""
+    styles = read_styles(style_names())
+    for plan, dialogue in made:
+        if dialogue.failure is None and styles[plan.styles[0]].follows_up:
+            response, turn = (dialogue.messages[place].text.lower().split() for place in (1, 2))
+            shared = {word.strip('.,?!"') for word in response} & {word.strip('.,?!"') for word in turn}
+            assert shared - {"the", "a", "to", "in", "is", "it", "i", "of"}, dialogue.messages[2].text
+
+
+def test_it_says_the_same_again_and_something_else_for_another_draw() -> None:
+    again = [[m.text for m in dialogue.messages] for _, dialogue in Teacher().converse(plans(20))]
+    assert again == [[m.text for m in dialogue.messages] for _, dialogue in Teacher().converse(plans(20))]
+    assert len({texts[2] for texts in again if len(texts) > 2}) > 15
+
+
+def test_a_wrong_sum_is_owned_up_to() -> None:
+    """The reply to a check of a sum tells what is true."""
+    wrong = (Message("user", "How much is it?"), Message("assistant", "It is 9 + 2 = 7 altogether."))
+    said = []
+    for number in range(40):
+        plan = Plan(number, Dialogue("written", wrong), ("verify_answer",), PERSONAS[0], number)
+        ((_, dialogue),) = Teacher().converse([plan])
+        if dialogue.failure is None and dialogue.meta["made"]["phrasings"] in (
+            ["verify_answer/0"],
+            ["verify_answer/1"],
+        ):
+            said.append(dialogue.messages[-1].text)
+    assert any("9 + 2 is 11, so 7 was a mistake" in text for text in said)
+    assert not any("line holds" in text for text in said)
+
+
+def test_braces_in_a_response_are_text() -> None:
+    response = "Use the {clause} macro in the [left|right] margin of the page, it keeps {term} in place for you."
+    seed = Dialogue("written", (Message("user", "How?"), Message("assistant", response)))
+    for number in range(30):
+        ((_, dialogue),) = Teacher().converse([Plan(number, seed, ("clarify_step",), PERSONAS[0], number)])
+        for message in dialogue.messages[2:]:
+            assert "{sentence}" not in message.text and "{next}" not in message.text
