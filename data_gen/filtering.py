@@ -1,6 +1,6 @@
-"""The pass that decides what is kept, of seeds before they are used and of all conversations that were made.
+"""The two passes that decide what is kept of the conversations that were made: before the judge and after it.
 
-A pure pass: the same input gives the same result in whatever order it comes, since it is read by plan number.
+Both are pure: the same input gives the same result in whatever order it comes, since it is read by plan number.
 """
 
 from __future__ import annotations
@@ -60,57 +60,50 @@ class Filtered:
         return dict(Counter(reject.reason.name for reject in self.rejects).most_common())
 
 
-def filter_conversations(
-    made: Iterable[Dialogue], context: Context, judge: Callable[[list[Dialogue]], list[Dialogue]]
-) -> Filtered:
-    """Keep what no filter has a reason against.
+def read(made: Iterable[Dialogue], context: Context, advance: Callable[[], None] = lambda: None) -> Filtered:
+    """What is to be judged: conversations that were made, and that no filter of `READ` has a reason against.
 
     Args:
-        judge: gives conversations back with the verdicts on their user turns in `meta["judged"]`.
+        advance: called once for each conversation.
     """
-    ordered = sorted(made, key=_number)
-    rejects = [
-        Reject(dialogue, "generate", Reason(dialogue.failure.kind, dialogue.failure.detail))
-        for dialogue in ordered
-        if dialogue.failure
-    ]
-    whole = [dialogue for dialogue in ordered if not dialogue.failure]
-    read, refused = _ask(whole, "read", READ, context)
-    judged, disliked = _ask(judge(read), "judge", JUDGED if context.limits.genuine else (), context)
-    kept, compared = _compare(judged, context)
-    rejects += [*refused, *disliked, *compared]
-    return Filtered(kept, sorted(rejects, key=lambda reject: _number(reject.dialogue)))
-
-
-def _ask(
-    dialogues: Sequence[Dialogue], stage: Stage, predicates: Sequence[Predicate], context: Context
-) -> tuple[list[Dialogue], list[Reject]]:
     kept, rejects = [], []
-    for dialogue in dialogues:
-        found = (reason for predicate in predicates if (reason := predicate(dialogue, context)))
-        if reason := next(found, None):
-            rejects.append(Reject(dialogue, stage, reason))
+    for dialogue in sorted(made, key=_number):
+        if dialogue.failure:
+            rejects.append(Reject(dialogue, "generate", Reason(dialogue.failure.kind, dialogue.failure.detail)))
+        elif reason := _first(dialogue, READ, context):
+            rejects.append(Reject(dialogue, "read", reason))
         else:
             kept.append(dialogue)
-    return kept, rejects
+        advance()
+    return Filtered(kept, rejects)
 
 
-def _compare(dialogues: Sequence[Dialogue], context: Context) -> tuple[list[Dialogue], list[Reject]]:
-    """Drop near-duplicates of earlier conversations, then generic ones until enough turns are specific."""
-    kept, rejects = list(dialogues), []
-    if context.limits.near_duplicates is not None:
-        earlier = NearDuplicates(context.limits.near_duplicates)
-        kept = []
-        for dialogue in dialogues:
-            if reason := earlier.check(dialogue):
-                rejects.append(Reject(dialogue, "compare", reason))
-            else:
-                kept.append(dialogue)
+def decide(judged: Iterable[Dialogue], context: Context) -> Filtered:
+    """What is kept of conversations with their verdicts: by the judge, then beside the others."""
+    kept, rejects = [], []
+    earlier = None if context.limits.near_duplicates is None else NearDuplicates(context.limits.near_duplicates)
+    for dialogue in sorted(judged, key=_number):
+        if reason := _first(dialogue, JUDGED if context.limits.genuine else (), context):
+            rejects.append(Reject(dialogue, "judge", reason))
+        elif earlier and (reason := earlier.check(dialogue)):
+            rejects.append(Reject(dialogue, "compare", reason))
+        else:
+            kept.append(dialogue)
     if context.limits.specific_share is not None:
         generic = too_generic(kept, context.limits.specific_share, context)
         rejects += [Reject(dialogue, "compare", Reason("generic")) for dialogue in kept if _number(dialogue) in generic]
         kept = [dialogue for dialogue in kept if _number(dialogue) not in generic]
-    return kept, rejects
+    return Filtered(kept, rejects)
+
+
+def joined(read: Filtered, decided: Filtered) -> Filtered:
+    """Both passes as one, rejects in the order of their plans."""
+    rejects = [*read.rejects, *decided.rejects]
+    return Filtered(decided.kept, sorted(rejects, key=lambda reject: _number(reject.dialogue)))
+
+
+def _first(dialogue: Dialogue, predicates: Sequence[Predicate], context: Context) -> Reason | None:
+    return next((reason for predicate in predicates if (reason := predicate(dialogue, context))), None)
 
 
 def too_generic(dialogues: Iterable[Dialogue], share: float, context: Context) -> set[int]:

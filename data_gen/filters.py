@@ -21,10 +21,13 @@ AS_ASSISTANT = re.compile(
     re.IGNORECASE,
 )
 """What an assistant says and a user does not."""
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def malformed(dialogue: Dialogue, context: Context) -> Reason | None:
-    """Roles do not alternate after the seed, or there is not one user turn for each style of the plan."""
+    """A text that no file can hold, roles that do not alternate, or not one user turn for each style of the plan."""
+    if LONE_SURROGATE.search("".join(message.text for message in dialogue.messages)):
+        return Reason("malformed", "half a character: a lone surrogate")
     roles = [message.role for message in generated(dialogue)]
     planned = len(dialogue.meta["styles"])
     expected = ["user", "assistant"] * planned

@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from data_gen.data_set import DataSet, publish, unpublish
-from data_gen.filtering import Filtered, filter_conversations
+from data_gen.filtering import Filtered, decide, joined, read
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import Parts, open_parts
 from data_gen.judging import judge_turns, with_verdicts
 from eval import progress
 from eval.config import ConfigError
-from eval.dialogue import Dialogue
 from eval.judge import used_between
 from eval.probing import open_rows
 from eval.row_files import files_read
@@ -73,13 +72,12 @@ def make(parts: Parts, made: RowStore, display: progress.Progress) -> None:
 
 
 def keep(parts: Parts, made: RowStore, judged: RowStore, display: progress.Progress) -> Filtered:
-    """Judge and filter every conversation of the plans."""
-
-    def judge(dialogues: list[Dialogue]) -> list[Dialogue]:
-        judge_turns(dialogues, parts.judge, judged, display)
-        return [with_verdicts(dialogue, parts.judge, judged) for dialogue in dialogues]
-
-    return filter_conversations((made.get(parts.key(plan)) for plan in parts.plans), parts.context, judge)
+    """Filter and judge every conversation of the plans."""
+    with display("filtering", len(parts.plans)) as advance:
+        readable = read((made.get(parts.key(plan)) for plan in parts.plans), parts.context, advance)
+    judge_turns(readable.kept, parts.judge, judged, display)
+    verdicts = (with_verdicts(dialogue, parts.judge, judged) for dialogue in readable.kept)
+    return joined(readable, decide(verdicts, parts.context))
 
 
 def nothing_kept(filtered: Filtered) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from data_gen.evaluation_texts import EvaluationTexts, read_evaluation_texts
 from data_gen.filter_context import Context
 from data_gen.filtering import Reject
 from data_gen.generate_config import GenerateConfig
+from data_gen.language import known_languages
 from data_gen.ngram_index import NgramIndex
 from data_gen.personas import read_personas
 from data_gen.plan import Plan, make_plans
@@ -51,6 +53,9 @@ def open_parts(config: GenerateConfig) -> Parts:
     """
     teacher: Teacher = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
     judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
+    if config.filters.language not in {None, *known_languages()}:
+        known = ", ".join(known_languages())
+        raise ConfigError(f"filters.language: no language {config.filters.language!r}; known are {known}")
     styles = read_styles(config.styles)
     evaluation = read_evaluation_texts(config.leak_check.tasks, config.data_dir, config.leak_check.missing)
     following = frozenset(name for name, style in styles.items() if style.follows_up)
@@ -92,5 +97,6 @@ def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dia
             f"{first.dialogue.id}, {first.reason.detail}; drop such seeds by leak_check.seeds: drop"
         )
     if not any(used.values()):
-        raise ConfigError(f"no seed is left of {len(refused)}; first {refused[0].reason.name if refused else 'none'}")
+        reasons = dict(Counter(reject.reason.name for reject in refused))
+        raise ConfigError(f"no seed is left of {len(refused)}, which were refused: {reasons}")
     return used, refused

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from data_gen.filter_context import Context, Reason, generated_by
-from eval.config import ConfigError
 from eval.dialogue import Dialogue
 
 SHORTEST = 40
@@ -32,17 +31,11 @@ def other_language(dialogue: Dialogue, context: Context) -> Reason | None:
 
 
 def language_of(text: str, *, expected: str) -> str:
-    """Code of the most probable language, ISO 639-1 except for "zh-cn" and "zh-tw"; "unknown" where there is none.
-
-    Raises:
-        ConfigError: `expected` is no language that can be told.
-    """
+    """Code of the most probable language, one of `known_languages`; "unknown" where there is none."""
     from langdetect import LangDetectException
 
     factory = _profiles()
     known = factory.langlist
-    if expected not in known:
-        raise ConfigError(f"filters.language: no language {expected!r}; known are {', '.join(sorted(known))}")
     detector = factory.create()
     detector.seed, detector.n_trial = 0, TRIALS
     detector.set_prior_map({code: EXPECTED if code == expected else (1 - EXPECTED) / len(known) for code in known})
@@ -51,6 +44,11 @@ def language_of(text: str, *, expected: str) -> str:
         return str(detector.detect())
     except LangDetectException:
         return "unknown"
+
+
+def known_languages() -> list[str]:
+    """The codes that can be told apart: ISO 639-1, except for "zh-cn" and "zh-tw"."""
+    return sorted(_profiles().langlist)
 
 
 @cache

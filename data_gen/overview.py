@@ -26,7 +26,7 @@ def overview(parts: Parts) -> Table:
         f"teacher {parts.teacher.id}, judge {parts.judge.id}",
         f"compared with the rows of {compared or 'nothing'}",
     ]
-    notes += [f"NOT compared with {name}: {why}" for name, why in parts.evaluation.missing.items()]
+    notes += [f"NOT compared with {name}: {why.split(' (')[0]}" for name, why in parts.evaluation.missing.items()]
     return Table(f"Plan of {parts.config.folder}", ("", "n"), tuple(rows), tuple(notes))
 
 

@@ -1,0 +1,93 @@
+"""Put a finished data set on the Hub: its data files, card and manifest, nothing else of its folder.
+
+python -m data_gen.push --data data/collab --repo ORG/NAME [--private] [--dry-run]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+from data_gen.data_set import MANIFEST
+from eval.command import command
+from eval.config import ConfigError
+
+ABOUT = "Put a finished data set on the Hugging Face Hub, as a data set repository."
+
+
+@command(stopped="run it again: files that are there are not sent again")
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0 when the data set is on the Hub."""
+    options = _parser().parse_args(argv)
+    files = checked_files(options.data)
+    total = sum((options.data / name).stat().st_size for name in files)
+    print(f"{len(files)} files, {total / 1e6:.1f} MB, to datasets/{options.repo}: {', '.join(files)}", flush=True)
+    if not options.dry_run:
+        print(push(options.data, files, options.repo, options.private))
+    return 0
+
+
+def checked_files(folder: Path) -> list[str]:
+    """The files that the manifest of `folder` names, and the manifest.
+
+    Raises:
+        ConfigError: the data set is not finished, or a file is not the one that was written.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise ConfigError(f"no {path}: not a finished data set; make one with `python -m data_gen.run`")
+    try:
+        files = {name: str(entry["sha256"]) for name, entry in json.loads(path.read_text("utf-8"))["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} is no manifest of a data set: {type(error).__name__}: {error}") from error
+    for name, digest in files.items():
+        if Path(name).name != name or not (folder / name).is_file():
+            raise ConfigError(f"{path} names {name!r}, which is not a file of {folder}; make the data set again")
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise ConfigError(f"{folder / name} was changed after it was written; run `python -m data_gen.run` again")
+    return [*files, MANIFEST]
+
+
+def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
+    """Upload `files` in one commit to the data set `repo`, made if there is none; returns its address.
+
+    Raises:
+        ConfigError: the Hub refuses, is not reached, or has a public repository where a private one is wanted.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    hub = HfApi()
+    try:
+        hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+        if private and not hub.repo_info(repo, repo_type="dataset").private:
+            raise ConfigError(f"{repo} is there and public; choose another --repo, or leave --private out")
+        done = hub.upload_folder(
+            folder_path=folder,
+            repo_id=repo,
+            repo_type="dataset",
+            allow_patterns=files,
+            commit_message=f"Add {folder.name}",
+        )
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        reason = (str(error).strip().splitlines() or ["no detail"])[0]
+        raise ConfigError(
+            f"the Hub did not take {repo} ({type(error).__name__}: {reason}); "
+            "log in by `hf auth login`, and look at the name and your rights there"
+        ) from error
+    return done.commit_url
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m data_gen.push", description=ABOUT)
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="folder of the data set")
+    parser.add_argument("--repo", required=True, metavar="ORG/NAME", help="repository on the Hub")
+    parser.add_argument("--private", action="store_true", help="make the repository a private one")
+    parser.add_argument("--dry-run", action="store_true", help="check the files and say what would be sent, and stop")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
