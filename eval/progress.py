@@ -34,24 +34,37 @@ def silent(title: str, total: int, done: int = 0) -> Iterator[Advance]:
 
 
 @contextmanager
-def shown(title: str, total: int, done: int = 0, console: Console | None = None) -> Iterator[Advance]:
+def shown(
+    title: str,
+    total: int,
+    done: int = 0,
+    console: Console | None = None,
+    unit: str = "rows",
+    note: Callable[[], str] = lambda: "",
+) -> Iterator[Advance]:
     """Display on standard error: a bar in a terminal; in a pipe, a file or a batch job plain lines, no control codes.
 
     Rate and remaining time leave out the `done` rows, which this run did not make.
+
+    Args:
+        unit: what is counted.
+        note: asked for what is to be read behind the counts, such as a loss, whenever these are displayed.
     """
     from rich.console import Console
 
     # An environment variable such as FORCE_COLOR must not put control codes into a log file.
     console = console or Console(stderr=True, force_terminal=None if sys.stderr.isatty() else False)
     terminal = console.is_terminal and not console.is_dumb_terminal
-    display = bar(title, total, done, console) if terminal else lines(title, total, done, console.file)
-    with display as advance:
+    live = bar(title, total, done, console, unit, note)
+    with live if terminal else lines(title, total, done, console.file, unit=unit, note=note) as advance:
         yield advance
 
 
 @contextmanager
-def bar(title: str, total: int, done: int, console: Console) -> Iterator[Advance]:
-    """A live bar with rows done, rows per second and the time that is left."""
+def bar(
+    title: str, total: int, done: int, console: Console, unit: str = "rows", note: Callable[[], str] = lambda: ""
+) -> Iterator[Advance]:
+    """A live bar with rows done, rows per second, the time that is left, and the note."""
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Live
     from rich.text import Text
@@ -60,10 +73,16 @@ def bar(title: str, total: int, done: int, console: Console) -> Iterator[Advance
         """Rows per second over the last moments."""
 
         def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:.1f} rows/s")
+            return Text("" if task.speed is None else f"{_rate(task.speed)} {unit}/s")
 
-    text = TextColumn("{task.description}", markup=False)
-    with Live(text, BarColumn(), MofNCompleteColumn(), Speed(), TimeRemainingColumn(), console=console) as live:
+    class Note(ProgressColumn):
+        """What the caller has to say."""
+
+        def render(self, task: Task) -> Text:
+            return Text(note())
+
+    columns = (BarColumn(), MofNCompleteColumn(), Speed(), TimeRemainingColumn(), Note())
+    with Live(TextColumn("{task.description}", markup=False), *columns, console=console) as live:
         stage = live.add_task(title, total=total, completed=done)
         yield lambda: live.advance(stage)
 
@@ -76,6 +95,8 @@ def lines(
     file: IO[str],
     every: float = 5.0,
     clock: Callable[[], float] = time.monotonic,
+    unit: str = "rows",
+    note: Callable[[], str] = lambda: "",
 ) -> Iterator[Advance]:
     """A plain line at the start, at most one in `every` seconds as rows finish, and one at the end or on an error."""
     start = said = clock()
@@ -85,8 +106,12 @@ def lines(
         seconds = clock() - start
         rate = finished / seconds if seconds > 0 else 0.0
         left = total - done - finished
-        speed = f", {rate:.1f} rows/s, {timedelta(seconds=round(left / rate))} left" if rate else ""
-        print(f"{title}: {done + finished}/{total} rows{speed}", file=file, flush=True)
+        speed = f", {_rate(rate)} {unit}/s, {timedelta(seconds=round(left / rate))} left" if rate else ""
+        print(
+            ", ".join(filter(None, [f"{title}: {done + finished}/{total} {unit}{speed}", note()])),
+            file=file,
+            flush=True,
+        )
 
     def advance() -> None:
         nonlocal finished, said
@@ -100,3 +125,7 @@ def lines(
         yield advance
     finally:
         say()
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:.1f}" if per_second >= 1 else f"{per_second:.2f}"

@@ -55,7 +55,7 @@ def test_rate_and_time_left_count_this_run_alone() -> None:
     ticks = iter([0.0, 0.0, 10.0, 10.0, 10.0, 10.0])  # start, first line, then one row after ten seconds
     with lines("answers", 100, 90, out, every=5.0, clock=lambda: next(ticks)) as advance:
         advance()
-    assert out.getvalue().splitlines()[1] == "answers: 91/100 rows, 0.1 rows/s, 0:01:30 left"
+    assert out.getvalue().splitlines()[1] == "answers: 91/100 rows, 0.10 rows/s, 0:01:30 left"
 
 
 def test_an_error_still_says_how_far_it_came() -> None:
@@ -107,3 +107,15 @@ def test_a_real_terminal_is_recognized() -> None:
     written = os.read(reader, 65536)
     os.close(reader)
     assert b"\x1b[" in written and b"3/3" in written
+
+
+def test_a_note_stands_behind_the_counts_and_the_unit_is_named() -> None:
+    out = io.StringIO()
+    said = iter(["", "loss 2.10", "loss 1.90", "loss 1.90"])
+    ticks = iter([0.0, 0.0, 4.0, 4.0, 4.0, 8.0, 8.0, 8.0, 8.0])
+    with lines("training", 2, 0, out, 4.0, lambda: next(ticks), unit="steps", note=lambda: next(said)) as advance:
+        advance()
+        advance()
+    first, second, *_ = out.getvalue().splitlines()
+    assert first == "training: 0/2 steps"
+    assert second == "training: 1/2 steps, 0.25 steps/s, 0:00:04 left, loss 2.10"
