@@ -1,4 +1,4 @@
-"""Complete the run folder of one fine-tuning: training from the last checkpoint, the model folder, the summary.
+"""Complete the run folder of one fine-tuning: the steps that are missing, the model folder, its card, the summary.
 
 `log.jsonl` grows step by step, `checkpoints/` every so often; `model/` appears whole; `summary.json` comes last.
 """
@@ -6,116 +6,82 @@
 from __future__ import annotations
 
 import json
-import logging
-import math
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval import progress
-from eval.config import ConfigError
-from eval.run_dir import RunDir
+from eval.run_dir import RunDir, write_atomically
 from eval.weights import model_digest
-from train.checkpoints import last_checkpoint, seal
-from train.sft_config import SftConfig
+from train.model_card import model_card
 from train.sft_parts import Parts
+from train.tracking import open_tracker
+from train.training import language_model, train
 from train.training_log import TrainingLog, losses
 
 if TYPE_CHECKING:
     from trl import SFTTrainer
 
-logger = logging.getLogger(__name__)
-
 SAMPLE = 4
 """Examples on which adapted, merged and saved weights are compared."""
+ENDS = 10
+"""Steps at the beginning and at the end whose mean loss is told."""
 
 
-def fine_tune(config: SftConfig, parts: Parts, display: progress.Progress = progress.shown) -> dict[str, Any]:
-    """Complete the run folder of `config`; returns its summary. A finished one is only read.
+def fine_tune(parts: Parts) -> dict[str, Any]:
+    """Complete the run folder of `parts.config`; returns its summary.
 
     Raises:
         ConfigError: a setting cannot work, or the folder holds another run.
     """
-    if (summary := finished(config.run_dir, parts)) is not None:
-        return summary
-    selection = {"seed": config.seed, "tasks": {}}
-    with RunDir(config.run_dir, config, parts.protocol, selection) as run:
+    config, selection = parts.config, {"seed": parts.config.seed, "tasks": {}}
+    with RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run:
         run.measured["data_files"] = parts.data_files
-        with run.timed("training"):
-            trainer = train(config, parts, run.path, display)
-        with run.timed("saving"):
-            save(trainer, parts, run.path)
+        with (
+            TrainingLog(run.path / "log.jsonl") as log,
+            closing(open_tracker(config, run.path, parts.protocol)) as tracker,
+        ):
+            with run.timed("training"):
+                trainer, schedule = train(parts, run.path, log, tracker)
+            with run.timed("saving"):
+                save(trainer, parts, run.path)
         summary = {
             "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
             "base": parts.model_id,
             "steps": trainer.state.global_step,
-            "losses": _ends(losses(run.path / "log.jsonl")),
+            "loss": loss_at_ends(losses(run.path / "log.jsonl")),
+            "probe": schedule.summary if schedule else None,
         }
+        write_atomically(run.path / "model" / "README.md", model_card(parts, summary))
         run.finish(summary)
     return summary
 
 
-def finished(folder: Path, parts: Parts) -> dict[str, Any] | None:
-    """The summary of a complete run of the same settings, or None."""
+def finished(parts: Parts) -> dict[str, Any] | None:
+    """The summary of a complete run of the same settings in the run folder, or None."""
+    folder = parts.config.run_dir
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    same = manifest["protocol"] == json.loads(json.dumps(parts.protocol))
-    return dict(summary) if same else None
-
-
-def train(config: SftConfig, parts: Parts, folder: Path, display: progress.Progress) -> SFTTrainer:
-    """Train from the last whole checkpoint in `folder`, or from the start, to the last step."""
-    from train.sft_trainer import make_trainer
-    from train.trainer_events import listener
-
-    arguments = parts.arguments(folder / "checkpoints")
-    steps, batch = parts.steps(arguments), parts.batch(arguments)
-    checkpoint = last_checkpoint(folder / "checkpoints")
-    done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-    trainer = make_trainer(parts.open_model(), parts.tokenizer, arguments, parts.mixture.all)
-    with ExitStack() as stack:
-        log = stack.enter_context(TrainingLog(folder / "log.jsonl"))
-        advance = stack.enter_context(display("training", steps * batch, done * batch))
-
-        def on_log(state: Any, logs: dict[str, Any]) -> None:
-            if "loss" not in logs:
-                return
-            if not math.isfinite(logs["loss"]) or not math.isfinite(logs.get("grad_norm", 0.0)):
-                raise ConfigError(
-                    f"step {state.global_step}: the loss is {logs['loss']} and the norm of its gradient "
-                    f"{logs.get('grad_norm')}; lower trl.learning_rate, or look at the examples with --show-mask"
-                )
-            log.append(state.global_step, logs)
-            for _ in range(batch):
-                advance()
-
-        def on_save(state: Any) -> None:
-            seal(folder / "checkpoints" / f"checkpoint-{state.global_step}")
-
-        trainer.add_callback(listener(on_log=on_log, on_save=on_save))
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    return trainer
+    return dict(summary) if manifest["protocol"] == json.loads(json.dumps(parts.protocol)) else None
 
 
 def save(trainer: SFTTrainer, parts: Parts, folder: Path) -> None:
-    """Write the trained weights to `folder/model`, adapters merged (and alone in `folder/adapters`)."""
+    """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`."""
     from train.merging import merge_adapters, save_model
 
     sample = [list(example.input_ids) for example in parts.mixture.all[:SAMPLE]]
-    model: Any = trainer.accelerator.unwrap_model(trainer.model)
-    if parts.config.lora is not None:
-        model.save_pretrained(folder / "adapters")
+    if parts.config.lora is None:
+        model = language_model(trainer)
+    else:
+        trainer.accelerator.unwrap_model(trainer.model).save_pretrained(str(folder / "adapters"))
         model = merge_adapters(parts.folder, folder / "adapters", sample)
     save_model(model, parts.folder, folder / "model", sample)
 
 
-def _ends(by_step: dict[int, float], window: int = 10) -> dict[str, float]:
-    """The mean loss of the first and of the last steps."""
+def loss_at_ends(by_step: dict[int, float]) -> dict[str, float]:
+    """The mean loss of the first steps and of the last."""
     values = [by_step[step] for step in sorted(by_step)]
-    return {
-        "first": sum(values[:window]) / len(values[:window]),
-        "last": sum(values[-window:]) / len(values[-window:]),
-    }
+    first, last = values[:ENDS], values[-ENDS:]
+    return {"first": sum(first) / len(first), "last": sum(last) / len(last)}

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from eval.table import Cell, Table
-from train.mixture import Mixture
+from train.sft_parts import Parts
 
 COLUMNS = ("source", "examples", "tokens", "trained tokens", "share of the loss %", "longest")
 
 
-def overview(mixture: Mixture, batch: int, steps: int) -> Table:
-    """One row per source; notes on the left out and on the steps.
-
-    Args:
-        batch: examples of one optimizer step.
-        steps: optimizer steps of the run.
-    """
+def overview(parts: Parts) -> Table:
+    """One row per source; notes on the left out and on the steps."""
+    mixture = parts.mixture
     loss = {source: sum(e.trained * e.weight for e in examples) for source, examples in mixture.examples.items()}
     rows = [
         (
@@ -29,4 +25,4 @@ def overview(mixture: Mixture, batch: int, steps: int) -> Table:
     ]
     left_out = [f"{source}, {reason}: {count}" for (source, reason), count in sorted(mixture.left_out.items())]
     notes = [f"left out: {'; '.join(left_out)}"] if left_out else []
-    return Table("Training examples", COLUMNS, tuple(rows), (*notes, f"{steps} steps of {batch} examples"))
+    return Table("Training examples", COLUMNS, tuple(rows), (*notes, f"{parts.steps} steps of {parts.batch} examples"))

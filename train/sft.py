@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import sys
 
+from rich.console import Console
+
 from eval import table
 from eval.command import command
 from eval.command_line import load
-from train.fine_tuning import fine_tune
+from train.fine_tuning import fine_tune, finished
 from train.overview import overview
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
+from train.show_mask import show_masks
 
 ABOUT = "Fine-tune a model on the turns of one role, with adapters or whole, and save it as a model folder."
 
@@ -26,12 +29,18 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     config = load(SftConfig, sys.argv[1:] if argv is None else argv, prog="python -m train.sft", about=ABOUT)
     parts = open_parts(config)
-    arguments = parts.arguments(config.run_dir / "checkpoints")
-    print(table.to_terminal([overview(parts.mixture, parts.batch(arguments), parts.steps(arguments))]), flush=True)
+    if config.show_mask:
+        show_masks(parts.mixture, parts.chat_format, Console())
+        return 0
+    summary = finished(parts)
+    if summary is None or config.dry_run:
+        print(table.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
-    summary = fine_tune(config, parts)
-    print(f"loss of the first steps {summary['losses']['first']:.3f}, of the last {summary['losses']['last']:.3f}")
+    summary = summary or fine_tune(parts)
+    print(f"loss of the first steps {summary['loss']['first']:.3f}, of the last {summary['loss']['last']:.3f}")
+    for step, found in (summary["probe"] or {"steps": {}})["steps"].items():
+        print(f"probe at step {step}: {found}")
     print(f"model: {config.run_dir}/model\nrun folder: {config.run_dir}")
     return 0
 

@@ -5,6 +5,7 @@ The optimizer's settings are TRL's own: the mapping `trl` goes to `SFTConfig` (`
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +62,7 @@ class Probe(Config):
     answers: Sampling = Field(Sampling(max_tokens=192), description="sampling of assistant turns")
     sampling: Sampling = Field(Sampling(max_tokens=64), description="sampling of user turns")
     judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
-    guard: Guard = Field(Guard(), description="what happens when accuracy falls")
+    guard: Guard | None = Field(None, description="what happens when accuracy falls (points, action)")
 
 
 class SftConfig(Config):
@@ -94,6 +95,12 @@ class SftConfig(Config):
         constructor = plugin.load("eval.formats", family.name).Format.__init__
         return Plugin(name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer"]))
 
+    @field_validator("trl")
+    @classmethod
+    def _numbers_are_numbers(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """YAML takes 1e-4 for a text, and a command line has nothing but texts."""
+        return {name: _scalar(value) if isinstance(value, str) else value for name, value in settings.items()}
+
     @model_validator(mode="after")
     def _fits_together(self) -> SftConfig:
         if self.lora is None and self.dtype != "float32":
@@ -111,3 +118,12 @@ class SftConfig(Config):
         probe = self.probe.model_dump(include={"tasks", "answers", "sampling", "judge"})
         shared = {"model": self.model, "revision": self.revision, "format": self.format, "data_dir": self.data_dir}
         return ProbeConfig(name=self.name, seed=self.seed, run_dir=run_dir, **shared, **probe)
+
+
+def _scalar(text: str) -> Any:
+    """The number, truth value or null that `text` is in JSON, else `text`."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if value is None or isinstance(value, bool | int | float) else text

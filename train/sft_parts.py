@@ -12,6 +12,7 @@ from eval import plugin
 from eval.config import ConfigError
 from eval.speech.chat_format import ChatFormat
 from eval.weights import model_digest, model_folder
+from train.held_out_probe import HeldOutProbe, open_probe
 from train.mixture import Mixture, mix
 from train.sft_config import SftConfig
 from train.training_rows import RowFile, read_training_rows
@@ -36,6 +37,12 @@ class Parts:
     conversations: RowFile
     replay: RowFile | None
     mixture: Mixture
+    probe: HeldOutProbe | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the base model is a folder, not a name on the Hub."""
+        return self.folder == Path(self.config.model).expanduser()
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -54,7 +61,7 @@ class Parts:
     @cached_property
     def protocol(self) -> dict[str, Any]:
         """All that decides the trained weights; a run folder made with another one is refused."""
-        settings = self.config.model_dump(mode="json", exclude=WATCHING | {"replay"})
+        settings = self.config.model_dump(mode="json", exclude=WATCHING | {"replay", "probe"})
         replay = self.config.replay
         return {
             "base": self.model_id,
@@ -63,21 +70,36 @@ class Parts:
             "template_sha": self.chat_format.template_sha,
             "data": self.conversations.sha256,
             "replay": replay and self.replay and {**replay.model_dump(exclude={"path"}), "data": self.replay.sha256},
+            "probe": self._probe_protocol,
             **settings,
         }
 
-    def arguments(self, folder: Path) -> Arguments:
-        """What TRL's trainer is told; it writes its checkpoints into `folder`."""
+    @property
+    def _probe_protocol(self) -> dict[str, Any] | None:
+        """What the figures of the probe share; with a guard they decide how far training goes."""
+        settings = self.config.probe
+        if settings is None or self.probe is None:
+            return None
+        config = self.probe.config.model_dump(mode="json", include={"tasks", "answers", "sampling", "seed"})
+        return {**config, "judge": self.probe.judge.id, **settings.model_dump(include={"every", "guard"})}
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """What TRL's trainer is told."""
         from train.trl_arguments import trl_arguments
 
-        return trl_arguments(self.config, folder)
+        return trl_arguments(self.config, self.config.run_dir / "checkpoints")
 
-    def batch(self, arguments: Arguments) -> int:
+    @property
+    def batch(self) -> int:
         """Examples of one optimizer step, over all processes."""
-        return arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
+        arguments = self.arguments
+        return int(arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size)
 
-    def steps(self, arguments: Arguments) -> int:
+    @property
+    def steps(self) -> int:
         """Optimizer steps of the whole run, counted as the trainer does."""
+        arguments = self.arguments
         if arguments.max_steps > 0:
             return int(arguments.max_steps)
         batches = math.ceil(len(self.mixture.all) / (arguments.train_batch_size * arguments.world_size))
@@ -122,4 +144,8 @@ def open_parts(config: SftConfig) -> Parts:
         seed=config.seed,
         **({"share": config.replay.share, "weight": config.replay.weight} if config.replay else {}),
     )
-    return Parts(config, folder, chat_format, conversations, replay, mixture)
+    probe = None
+    if config.probe is not None:
+        files = [file for file in (conversations, replay) if file]
+        probe = open_probe(config.probe_config(config.run_dir), [row for file in files for row in file.rows])
+    return Parts(config, folder, chat_format, conversations, replay, mixture, probe)

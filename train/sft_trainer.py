@@ -1,7 +1,6 @@
 """TRL's SFT trainer on examples of our own: ids, labels, weights and order are ours, model, loss and optimizer TRL's.
 
-Its fused head stays in effect: the weight of an example multiplies the log-probabilities that the head has computed. On
-a GPU the head scores trained positions alone, on a CPU all of them; either way no logits of a whole batch are held.
+Its fused head stays in effect: the weight of an example multiplies the log-probabilities that the head has computed.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from train.example_order import ExampleOrder
 from train.examples import TrainingExample
+from train.fused_head import score_trained_positions_alone
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -35,6 +35,7 @@ def make_trainer(
     from transformers import PrinterCallback
     from trl import SFTTrainer
 
+    score_trained_positions_alone()
     lengths = [len(example.input_ids) for example in examples]
 
     class Trainer(SFTTrainer):

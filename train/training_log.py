@@ -16,6 +16,7 @@ class TrainingLog:
     """Append-only lines `{"step": ..., <figures>}`; a torn last line of an earlier process is dropped."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._file = path.open("ab", buffering=0)
         whole = path.read_bytes().rpartition(b"\n")
         self._file.truncate(len(whole[0]) + len(whole[1]))

@@ -13,9 +13,7 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-
-HELD_OUT = ("healthbench", "coval", "ifeval", "ifbench", "gpqa", "pocket")
-"""Tasks that are evaluated on, by the beginning of `Dialogue.task`; of GSM8K that is its test split."""
+from eval.held_out import is_for_training
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,10 @@ def _read(line: bytes, place: str) -> tuple[str | None, TrainingRow]:
         dialogue = Dialogue.from_json(fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{place} is no dialogue: {type(error).__name__}: {error}") from error
-    if reason := _held_out(dialogue):
+    if not is_for_training(dialogue):
+        split = dialogue.meta.get("split")
         raise ConfigError(
-            f"{place} (id {dialogue.id}) is a row of {reason}, which is evaluated on; a model that has seen it "
-            "cannot be measured with it, so this file cannot be trained on"
+            f"{place} (id {dialogue.id}) is a row of {dialogue.task}{f' {split}' if split else ''}, which models are "
+            "evaluated on; a model that has seen it cannot be measured with it, so this file is not trained on"
         )
     return key, TrainingRow(dialogue, place)
-
-
-def _held_out(dialogue: Dialogue) -> str | None:
-    """What evaluation a dialogue is a row of, or None."""
-    if dialogue.task == "gsm8k" and dialogue.meta.get("split") != "train":
-        return f"GSM8K's split {dialogue.meta.get('split')!r}"
-    return dialogue.task if dialogue.task.startswith(HELD_OUT) else None

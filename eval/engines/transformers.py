@@ -59,7 +59,7 @@ class Engine:
         self.vocabulary: int = config.vocab_size
         self.device = chosen_device(device)
         on_cpu = self.device == "cpu"
-        self.dtype = ("float32" if on_cpu else "bfloat16") if dtype == "auto" else dtype
+        self.dtype: str = ("float32" if on_cpu else "bfloat16") if dtype == "auto" else dtype
         self.batch_tokens = batch_tokens or (2**15 if on_cpu else 2**18)
         self.batch_rows = batch_rows or (64 if on_cpu else 256)
         # A CPU reads a long prompt alone as fast, and without padding it skips the masked half of the attention.

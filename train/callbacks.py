@@ -1,0 +1,162 @@
+"""What watches a run while it trains: loss of each step, seal of each checkpoint, held-out probe, guard.
+
+They hear what the trainer does (`train/trainer_events.py`) and change nothing in it; the guard alone may end it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.stats.rates import Rate
+from train.checkpoints import seal
+from train.held_out_probe import Measured
+from train.sft_config import Guard
+from train.tracking import Tracker
+from train.trainer_events import Stop
+from train.training_log import TrainingLog, read_log
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class LossLog:
+    """Writes the figures of each step to the log and the tracker, and counts it as done."""
+
+    log: TrainingLog
+    tracker: Tracker
+    advance: Callable[[], None] = lambda: None
+    """Of the display."""
+    last: str = ""
+    """The latest loss, for the display."""
+
+    def on_log(self, state: Any, logs: dict[str, Any]) -> None:
+        """Hear the figures of a step.
+
+        Raises:
+            ConfigError: the loss or the norm of its gradient is no number: all later steps would be lost.
+        """
+        if "loss" not in logs:
+            return  # the trainer's summary at the end
+        step, loss, norm = state.global_step, logs["loss"], logs.get("grad_norm", 0.0)
+        self.log.append(step, logs)
+        if not math.isfinite(loss) or not math.isfinite(norm):
+            raise ConfigError(
+                f"step {step}: the loss is {loss} and the norm of its gradient {norm}; lower trl.learning_rate, "
+                "or look at the examples with --show-mask"
+            )
+        self.tracker.log(step, {"train": logs})
+        self.last = f"loss {loss:.3f}"
+        self.advance()
+
+
+@dataclass
+class Sealer:
+    """Marks each checkpoint as whole when the trainer has written it."""
+
+    folder: Path
+
+    def on_save(self, state: Any) -> None:
+        seal(self.folder / f"checkpoint-{state.global_step}")
+
+
+@dataclass
+class ProbeSchedule:
+    """Probes before the first step, every `every` steps, and at the end; tells what it finds, and asks the guard."""
+
+    every: int
+    measure: Callable[[int], Measured]
+    """Probes the model as it is, at a step."""
+    log: TrainingLog
+    tracker: Tracker
+    guard: Guard | None
+    probed: set[int] = field(default_factory=set)
+    """Steps that this process has probed at."""
+    stopped: str | None = None
+    """Why the guard ended training."""
+    before: Rate | None = None
+    """Accuracy before the first step."""
+
+    @property
+    def events(self) -> dict[str, Callable[..., None]]:
+        """What it hears."""
+        heard = (self.on_train_begin, self.on_step_end, self.on_train_end)
+        return {event.__name__: event for event in heard}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What each probe of the run found, and why training was stopped, if it was."""
+        return {"steps": probes(self.log.path), "stopped": self.stopped}
+
+    def on_train_begin(self, state: Any) -> None:
+        if state.global_step == 0:
+            self.before = self._probe(0).pooled("accuracy")
+        else:
+            self.before = accuracy_before(self.log.path)
+        if self.guard is not None and not self.before.n:
+            raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
+
+    def on_step_end(self, state: Any) -> None:
+        if state.global_step % self.every == 0:
+            self._guarded(state.global_step)
+
+    def on_train_end(self, state: Any) -> None:
+        if state.global_step not in self.probed:
+            self._guarded(state.global_step)
+
+    def _guarded(self, step: int) -> None:
+        accuracy = self._probe(step).pooled("accuracy")
+        if self.guard is None or self.before is None:
+            return
+        fall = points_lost(self.before, accuracy)
+        if fall is None or fall <= self.guard.points:
+            return
+        said = f"accuracy fell by {fall:.1f} points from before training, {self.guard.points:g} are allowed"
+        if self.guard.action == "warn":
+            logger.warning("step %d: %s", step, said)
+            return
+        self.stopped = f"step {step}: {said}"
+        logger.warning("%s; training stops", self.stopped)
+        raise Stop
+
+    def _probe(self, step: int) -> Measured:
+        measured = self.measure(step)
+        self.probed.add(step)
+        accuracy = measured.pooled("accuracy")
+        self.log.append(
+            step,
+            {
+                "probe": measured.figures,
+                "accuracy": [accuracy.successes, accuracy.n],
+                "told": str(measured),
+            },
+        )
+        self.tracker.log(step, {"probe": measured.figures})
+        print(f"probe at step {step}: {measured}", file=sys.stderr, flush=True)
+        return measured
+
+
+def points_lost(before: Rate, now: Rate) -> float | None:
+    """Percentage points by which a rate fell, negative where it rose; None where one is unknown."""
+    if before.point is None or now.point is None:
+        return None
+    return 100 * (before.point - now.point)
+
+
+def accuracy_before(log: Path) -> Rate:
+    """The accuracy before the first step, as an earlier process of this run has logged it."""
+    for line in read_log(log):
+        if line["step"] == 0 and "probe" in line:
+            return Rate(*line["accuracy"])
+    return Rate(0, 0)
+
+
+def probes(log: Path) -> dict[int, str]:
+    """What each probe that is logged found, in words, by its step."""
+    return {line["step"]: line["told"] for line in read_log(log) if "probe" in line}

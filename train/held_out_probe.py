@@ -1,0 +1,113 @@
+"""A held-out probe of a model in training: `python -m eval.probe` in small, on the weights in memory.
+
+The same rows are answered, reacted to and judged each time, by the parts that a probe of its own would use. It knows no
+trainer: `train/callbacks.py` says when.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from eval import progress
+from eval.config import ConfigError
+from eval.dialogue import Dialogue
+from eval.judge import Judge
+from eval.opened import Opened, Tasks
+from eval.probe_config import ProbeConfig
+from eval.rows import RowStore
+from eval.speaker import Speaker
+from eval.stages import Turns, decide
+from eval.stats.rates import Rate
+from eval.summary import TaskSummary, summarise
+from train.training_rows import TrainingRow
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one probe found."""
+
+    tasks: list[TaskSummary]
+
+    def pooled(self, rate: str) -> Rate:
+        """The rate "genuine", "specific" or "accuracy" over the rows of all tasks."""
+        rates = [getattr(task, rate) for task in self.tasks]
+        return Rate(sum(rate.successes for rate in rates), sum(rate.n for rate in rates))
+
+    @property
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
+        return {
+            task.task: {
+                "rows": task.total,
+                "unjudged": task.unjudged,
+                "genuine": task.genuine.point,
+                "specific": task.specific.point,
+                "accuracy": task.accuracy.point,
+                "labels": {label: round(count / task.judged, 4) for label, count in task.labels.items()},
+            }
+            for task in self.tasks
+        }
+
+    def __str__(self) -> str:
+        told = [f"{name} {_percent(self.pooled(name))}" for name in ("genuine", "specific", "accuracy")]
+        unjudged = sum(task.unjudged for task in self.tasks)
+        return ", ".join([*told, *([f"{unjudged} rows not judged"] if unjudged else [])])
+
+
+def _percent(rate: Rate) -> str:
+    return "unknown" if rate.point is None else f"{100 * rate.point:.1f} % (n={rate.n})"
+
+
+@dataclass(frozen=True)
+class HeldOutProbe:
+    """The same rows, again and again, for a model that changes."""
+
+    config: ProbeConfig
+    tasks: Tasks
+    judge: Judge
+
+    def measure(self, speaker: Speaker, folder: Path) -> Measured:
+        """Let `speaker` answer and speak the user turn, judge it, and leave the rows in `folder`.
+
+        Turns that an earlier process left there are not made again.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        with RowStore(folder / "turns.jsonl") as turns, RowStore(folder / "rows.jsonl") as rows:
+            answered = Turns(self.tasks.dialogues, "assistant", speaker, self.config.answers, turns, self._graded)
+            answered.generate(progress.silent)
+            spoken = Turns(answered, "user", speaker, self.config.sampling, turns)
+            spoken.generate(progress.silent)
+            for row in decide(spoken, self.judge):
+                rows.append(row.id, row)
+            return Measured(summarise(rows))
+
+    def _graded(self, dialogue: Dialogue) -> Dialogue:
+        return replace(dialogue, correct=self.tasks.checks[dialogue.task](dialogue))
+
+
+def open_probe(config: ProbeConfig, training: Iterable[TrainingRow]) -> HeldOutProbe:
+    """The probe of `config`, whose rows are not among those of `training`.
+
+    Raises:
+        ConfigError: data or judge cannot be opened, or a conversation of the probe begins as one that is trained on.
+    """
+    opened = Opened()
+    tasks = opened.tasks(config)
+    seen = {_opening(row.dialogue): row.place for row in training}
+    known = [dialogue for dialogue in tasks.dialogues if _opening(dialogue) in seen]
+    if known:
+        counts = ", ".join(f"{count} of {task}" for task, count in Counter(row.task for row in known).items())
+        raise ConfigError(
+            f"the probe is not held out: {counts} begin with a question that is trained on, such as "
+            f"{seen[_opening(known[0])]}; take other probe.tasks, or train on other data"
+        )
+    return HeldOutProbe(config, tasks, opened.judge(config))
+
+
+def _opening(dialogue: Dialogue) -> str:
+    """The first user turn, white space and case aside."""
+    return " ".join(next((m.text for m in dialogue.messages if m.role == "user"), "").lower().split())

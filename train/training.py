@@ -1,0 +1,76 @@
+"""Train what a run is made of, from its last whole checkpoint or from the start; whoever watches is attached here."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval import progress
+from eval.speaker import Speaker
+from train.callbacks import LossLog, ProbeSchedule, Sealer
+from train.checkpoints import last_checkpoint
+from train.held_out_probe import HeldOutProbe, Measured
+from train.sft_parts import Parts
+from train.tracking import Tracker
+from train.training_log import TrainingLog
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+    from trl import SFTTrainer
+
+
+def train(parts: Parts, folder: Path, log: TrainingLog, tracker: Tracker) -> tuple[SFTTrainer, ProbeSchedule | None]:
+    """Train to the last step, or until the guard stops it; returns the trainer and what the probe found.
+
+    Raises:
+        ConfigError: a loss is no number, or a setting cannot work.
+    """
+    from train.sft_trainer import make_trainer
+    from train.trainer_events import listener
+
+    checkpoint = last_checkpoint(folder / "checkpoints")
+    done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+    trainer = make_trainer(parts.open_model(), parts.tokenizer, parts.arguments, parts.mixture.all)
+    loss_log = LossLog(log, tracker)
+    sealer = Sealer(folder / "checkpoints")
+    schedule = _schedule(parts, trainer, folder / "probes", log, tracker)
+    with ExitStack() as stack:
+        shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
+        loss_log.advance = stack.enter_context(shown)
+        trainer.add_callback(listener(on_log=loss_log.on_log, on_save=sealer.on_save))
+        if schedule is not None:
+            trainer.add_callback(listener(**schedule.events))
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    return trainer, schedule
+
+
+def language_model(trainer: SFTTrainer) -> PreTrainedModel:
+    """The model in a trainer, with its adapters in place if it has any, and nothing wrapped around it."""
+    from peft import PeftModel
+
+    model: Any = trainer.accelerator.unwrap_model(trainer.model)
+    base: Any = model.get_base_model() if isinstance(model, PeftModel) else model
+    return base  # type: ignore[no-any-return]
+
+
+def _schedule(
+    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog, tracker: Tracker
+) -> ProbeSchedule | None:
+    settings = parts.config.probe
+    if settings is None or parts.probe is None:
+        return None
+    measure = functools.partial(_measure, parts, parts.probe, trainer, folder)
+    return ProbeSchedule(settings.every, measure, log, tracker, settings.guard)
+
+
+def _measure(parts: Parts, probe: HeldOutProbe, trainer: SFTTrainer, folder: Path, step: int) -> Measured:
+    """Probe the model as it is at `step`."""
+    from train.model_in_training import ModelInTraining, generating
+
+    model = language_model(trainer)
+    name = f"step-{step:06d}"
+    speaker = Speaker(ModelInTraining(parts.folder, model), parts.chat_format, f"{parts.config.name}@{name}")
+    with generating(model):
+        return probe.measure(speaker, folder / name)
