@@ -66,7 +66,8 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
         "each may stand in the YAML or here; here wins; null unsets; a NAME takes options: --field.option VALUE",
     )
     for name, field in _leaves(cls):
-        default = "" if field.is_required() or field.default in (None, {}) else f" (default: {field.default})"
+        silent = field.is_required() or field.default in (None, {}) or isinstance(field.default, Config)
+        default = "" if silent else f" (default: {field.default})"
         switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
         group.add_argument(
             _hyphenated(f"--{name}"),
@@ -83,10 +84,15 @@ def _leaves(cls: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Field
     """Dotted names of the fields that hold one value, in the order of the class."""
     for name, field in cls.model_fields.items():
         kind = field.annotation
-        if inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not Plugin:
-            yield from _leaves(kind, f"{prefix}{name}.")
-        elif kind is not None and not str(kind).startswith("dict"):
+        below = next((part for part in (kind, *get_args(kind)) if _has_fields(part)), None)
+        if below is not kind and not str(kind).startswith("dict"):
             yield prefix + name, field
+        if below is not None:
+            yield from _leaves(below, f"{prefix}{name}.")
+
+
+def _has_fields(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not Plugin
 
 
 def _names_a_plugin(field: FieldInfo) -> bool:
@@ -97,6 +103,8 @@ def _kind(field: FieldInfo) -> str:
     kind = field.annotation
     if _names_a_plugin(field):
         return "NAME"
+    if any(_has_fields(part) for part in get_args(kind)):
+        return "null"
     name = kind.__name__ if inspect.isclass(kind) else str(kind)
     for noise in ("typing.", "pathlib.", " | None"):
         name = name.replace(noise, "")

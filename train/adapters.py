@@ -44,6 +44,14 @@ def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
     return get_peft_model(model, settings)
 
 
+def trained_weights(model: Module) -> str:
+    """How many weights are trained, and what has adapters, in words."""
+    trained = sum(weights.numel() for weights in model.parameters() if weights.requires_grad)
+    total = sum(weights.numel() for weights in model.parameters())
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(adapted_modules(model).items()))
+    return f"{trained:,} of {total:,} weights are trained" + (f"; adapters on {kinds}" if kinds else "")
+
+
 def adapted_modules(model: Module) -> Counter[str]:
     """How many modules have an adapter, by what they are: "self_attn.q_proj", "linear_attn.in_proj_qkv"."""
     from peft.tuners.lora import LoraLayer

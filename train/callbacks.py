@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +74,7 @@ class ProbeSchedule:
     """Probes the model as it is, at a step."""
     log: TrainingLog
     tracker: Tracker
+    tell: Callable[[str], None]
     guard: Guard | None
     probed: set[int] = field(default_factory=set)
     """Steps that this process has probed at."""
@@ -138,7 +138,7 @@ class ProbeSchedule:
             },
         )
         self.tracker.log(step, {"probe": measured.figures})
-        print(f"probe at step {step}: {measured}", file=sys.stderr, flush=True)
+        self.tell(f"probe at step {step}: {measured}")
         return measured
 
 

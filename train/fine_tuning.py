@@ -15,7 +15,7 @@ from eval.weights import model_digest
 from train.model_card import model_card
 from train.sft_parts import Parts
 from train.tracking import open_tracker
-from train.training import language_model, train
+from train.training import Tell, language_model, train
 from train.training_log import TrainingLog, losses
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ ENDS = 10
 """Steps at the beginning and at the end whose mean loss is told."""
 
 
-def fine_tune(parts: Parts) -> dict[str, Any]:
+def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
     """Complete the run folder of `parts.config`; returns its summary.
+
+    Args:
+        tell: shows a person a line of what is going on.
 
     Raises:
         ConfigError: a setting cannot work, or the folder holds another run.
@@ -41,7 +44,7 @@ def fine_tune(parts: Parts) -> dict[str, Any]:
             closing(open_tracker(config, run.path, parts.protocol)) as tracker,
         ):
             with run.timed("training"):
-                trainer, schedule = train(parts, run.path, log, tracker)
+                trainer, schedule = train(parts, run.path, log, tracker, tell)
             with run.timed("saving"):
                 save(trainer, parts, run.path)
         summary = {
@@ -69,11 +72,11 @@ def finished(parts: Parts) -> dict[str, Any] | None:
 
 def save(trainer: SFTTrainer, parts: Parts, folder: Path) -> None:
     """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`."""
-    from train.merging import merge_adapters, save_model
+    from train.merging import merge_adapters, save_model, with_weights_of
 
     sample = [list(example.input_ids) for example in parts.mixture.all[:SAMPLE]]
     if parts.config.lora is None:
-        model = language_model(trainer)
+        model = with_weights_of(language_model(trainer), parts.folder)
     else:
         trainer.accelerator.unwrap_model(trainer.model).save_pretrained(str(folder / "adapters"))
         model = merge_adapters(parts.folder, folder / "adapters", sample)

@@ -50,6 +50,13 @@ def merge_adapters(base: Path, adapters: Path, sample: Sequence[Sequence[int]]) 
     return merged  # type: ignore[no-any-return]
 
 
+def with_weights_of(trained: PreTrainedModel, base: Path) -> PreTrainedModel:
+    """The model in `base` with the weights of `trained`, in float32 on the CPU: no setting of training goes along."""
+    model = open_model(base)
+    model.load_state_dict(trained.state_dict())
+    return model
+
+
 def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequence[Sequence[int]]) -> None:
     """Write `model` with the tokenizer and chat template of `base` to `folder`, in the precision of `base`.
 

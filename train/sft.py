@@ -8,6 +8,7 @@ A killed run goes on from its last whole checkpoint; a finished one is only repo
 
 from __future__ import annotations
 
+import functools
 import sys
 
 from rich.console import Console
@@ -37,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         print(table.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
-    summary = summary or fine_tune(parts)
+    summary = summary or fine_tune(parts, functools.partial(print, file=sys.stderr, flush=True))
     print(f"loss of the first steps {summary['loss']['first']:.3f}, of the last {summary['loss']['last']:.3f}")
     for step, found in (summary["probe"] or {"steps": {}})["steps"].items():
         print(f"probe at step {step}: {found}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval import progress
+from eval.config import ConfigError
 from eval.speaker import Speaker
+from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
 from train.held_out_probe import HeldOutProbe, Measured
@@ -20,22 +23,34 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
     from trl import SFTTrainer
 
+Tell = Callable[[str], None]
+"""Shows a person a line."""
 
-def train(parts: Parts, folder: Path, log: TrainingLog, tracker: Tracker) -> tuple[SFTTrainer, ProbeSchedule | None]:
-    """Train to the last step, or until the guard stops it; returns the trainer and what the probe found.
+
+def train(
+    parts: Parts, folder: Path, log: TrainingLog, tracker: Tracker, tell: Tell
+) -> tuple[SFTTrainer, ProbeSchedule | None]:
+    """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
 
     Raises:
         ConfigError: a loss is no number, or a setting cannot work.
     """
+    from transformers.utils.logging import disable_progress_bar
+
     from train.sft_trainer import make_trainer
     from train.trainer_events import listener
 
+    if parts.arguments.world_size > 1:
+        raise ConfigError("a run is one process; start it without a distributed launcher")
+    disable_progress_bar()
     checkpoint = last_checkpoint(folder / "checkpoints")
     done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-    trainer = make_trainer(parts.open_model(), parts.tokenizer, parts.arguments, parts.mixture.all)
+    model = parts.open_model()
+    tell(trained_weights(model))
+    trainer = make_trainer(model, parts.tokenizer, parts.arguments, parts.mixture.all)
     loss_log = LossLog(log, tracker)
     sealer = Sealer(folder / "checkpoints")
-    schedule = _schedule(parts, trainer, folder / "probes", log, tracker)
+    schedule = _schedule(parts, trainer, folder / "probes", log, tracker, tell)
     with ExitStack() as stack:
         shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
         loss_log.advance = stack.enter_context(shown)
@@ -56,13 +71,13 @@ def language_model(trainer: SFTTrainer) -> PreTrainedModel:
 
 
 def _schedule(
-    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog, tracker: Tracker
+    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog, tracker: Tracker, tell: Tell
 ) -> ProbeSchedule | None:
     settings = parts.config.probe
     if settings is None or parts.probe is None:
         return None
     measure = functools.partial(_measure, parts, parts.probe, trainer, folder)
-    return ProbeSchedule(settings.every, measure, log, tracker, settings.guard)
+    return ProbeSchedule(settings.every, measure, log, tracker, tell, settings.guard)
 
 
 def _measure(parts: Parts, probe: HeldOutProbe, trainer: SFTTrainer, folder: Path, step: int) -> Measured:

@@ -183,3 +183,17 @@ def test_only_who_gave_no_file_is_sent_to_the_committed_ones(tmp_path: Path) -> 
         with pytest.raises(ConfigError, match=problem) as error:
             parse(*argv)
         assert "configs/" not in str(error.value)
+
+
+class WithAbsent(Config):
+    inner: Inner | None = Field(None, description="may be left out")
+    given: Inner | None = Field(Inner(), description="may be unset")
+
+
+def test_a_part_that_may_be_absent_is_explained_field_by_field(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        load(WithAbsent, ["--help"], prog="toy", about="A toy.")
+    told = capsys.readouterr().out
+    assert "--inner null" in told and "--inner.temperature float" in told and "--given.seed int" in told
+    config = load(WithAbsent, ["--inner.seed", "5", "--given", "null"], prog="toy", about="A toy.")
+    assert config == WithAbsent(inner=Inner(seed=5), given=None)
