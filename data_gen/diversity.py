@@ -107,8 +107,8 @@ def entropy(counts: Mapping[str, int]) -> tuple[float | None, float | None]:
     total = sum(counts.values())
     if not total:
         return None, None
-    bits = -sum(count / total * math.log2(count / total) for count in counts.values())
-    return bits, bits / math.log2(len(counts)) if len(counts) > 1 else 0.0
+    bits = sum(count / total * math.log2(total / count) for count in counts.values())
+    return bits, min(1.0, bits / math.log2(len(counts))) if len(counts) > 1 else 0.0
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:

@@ -1,11 +1,13 @@
 """The columns of the data files, said outright: what they hold is never guessed, by `datasets` least of all.
 
-Left to guess, its JSON reader turns "007" into 7 and a column of dates into timestamps (huggingface/datasets#7664).
-`meta` differs from seed to seed and is JSON of any shape, kept as it is.
+Left to guess, its JSON reader turns "007" into 7 (huggingface/datasets#7664). Told the columns it does not, but a
+column of nothing but dates still comes back as "2024-01-02 00:00:00": `load_file` reads the lines itself. `meta`
+differs from seed to seed and is JSON of any shape, kept as it is.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,10 +51,10 @@ FILES: dict[str, dict[str, Any]] = {"conversations": DIALOGUE, "solutions": DIAL
 
 def load_file(folder: Path, name: str) -> Dataset:
     """A data file of `folder`, such as "conversations", as a `datasets.Dataset` with the values that are in it."""
-    from datasets import load_dataset
+    from datasets import Dataset
 
-    path = str(folder / f"{name}.jsonl")
-    return load_dataset("json", data_files=path, features=features(FILES[name]), split="train")
+    with (folder / f"{name}.jsonl").open(encoding="utf-8") as lines:
+        return Dataset.from_list([json.loads(line) for line in lines], features=features(FILES[name]))
 
 
 def features(columns: Mapping[str, Any]) -> Features:

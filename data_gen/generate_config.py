@@ -43,8 +43,15 @@ class Filters(Config):
         None, ge=0, le=1, description="least share of kept follow-ups that are labelled genuine_followup, not generic"
     )
     near_duplicates: float | None = Field(
-        0.8, gt=0, le=1, description="Jaccard similarity of user turns above which the later conversation is dropped"
+        0.8, gt=0, le=1, description="Jaccard similarity of user turns from which on the later conversation is dropped"
     )
+
+    @field_validator("user_words", "assistant_words")
+    @classmethod
+    def _words_are_a_range(cls, words: tuple[int, int]) -> tuple[int, int]:
+        if not 0 <= words[0] <= words[1]:
+            raise ValueError(f"{list(words)} is no range of numbers of words")
+        return words
 
 
 class GenerateConfig(Config):

@@ -8,7 +8,7 @@ from typing import Any
 from data_gen.filter_context import Context, Reason, generated_by
 from eval.dialogue import Dialogue
 
-SHORTEST = 40
+SHORTEST = 60
 """Letters below which a guess is worth nothing."""
 READ = 400
 """Characters of each side that are read."""

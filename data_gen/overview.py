@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from data_gen.generation_parts import Parts
+from eval.config import Plugin
 from eval.table import Cell, Table
 
 
 def overview(parts: Parts) -> Table:
     """Everything that is planned, whether an earlier run made it or not."""
+    config = parts.config
     exchanges = sum(len(plan.styles) for plan in parts.plans)
     styles = Counter(name for plan in parts.plans for name in plan.styles)
     rows = [
@@ -18,8 +20,8 @@ def overview(parts: Parts) -> Table:
         (Cell("conversations"), Cell.number(len(parts.plans))),
         *((Cell(f"user turns, {name}"), Cell.number(styles[name])) for name in parts.styles),
         (Cell("generated turns, of both sides"), Cell.number(2 * exchanges)),
-        (Cell("teacher, US dollars at most"), _bound(parts.teacher.cost_bound, 2 * exchanges)),
-        (Cell("judge, US dollars at most"), _bound(parts.judge.cost_bound, exchanges)),
+        (Cell("teacher, US dollars at most"), _bound(parts.teacher.cost_bound, 2 * exchanges, config.teacher)),
+        (Cell("judge, US dollars at most"), _bound(parts.judge.cost_bound, exchanges, config.judge)),
     ]
     compared = ", ".join(f"{name} ({rows} rows)" for name, rows in parts.evaluation.rows.items())
     notes = [
@@ -27,9 +29,10 @@ def overview(parts: Parts) -> Table:
         f"compared with the rows of {compared or 'nothing'}",
     ]
     notes += [f"NOT compared with {name}: {why.split(' (')[0]}" for name, why in parts.evaluation.missing.items()]
-    return Table(f"Plan of {parts.config.folder}", ("", "n"), tuple(rows), tuple(notes))
+    return Table(f"Plan of {config.folder}", ("", "n"), tuple(rows), tuple(notes))
 
 
-def _bound(dollars: float | None, turns: int) -> Cell:
-    """An upper bound of a cost; unknown where there is no price."""
-    return Cell.number(None if dollars is None else dollars * turns, 2)
+def _bound(dollars: float | None, turns: int, paid: Plugin) -> Cell:
+    """An upper bound of a cost, which a budget may lower; unknown where there is no price."""
+    bounds = [bound for bound in (dollars and dollars * turns, paid.options.get("budget_usd")) if bound is not None]
+    return Cell.number(min(bounds, default=None), 2)

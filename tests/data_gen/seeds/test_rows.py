@@ -1,0 +1,70 @@
+"""The model's own answers from a finished run: train rows alone, whole answers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data_gen.seeds import rows
+from eval.config import ConfigError
+from eval.dialogue import Dialogue, Judgement, Message
+
+MakeRun = Callable[..., Path]
+
+
+def row(task: str = "gsm8k", split: str | None = "train", finish: str = "stop", number: int = 0) -> Dialogue:
+    loaded = Dialogue(task, (Message("user", f"question {number}"),), "4", {"split": split} if split else {})
+    said = loaded.says(Message("assistant", f"It is {number}.", "tiny@1", finish, 4)).says(
+        Message("user", "Why?", "tiny@1", "stop", 2)
+    )
+    return replace(said, judgement=Judgement("other", False, "j"))
+
+
+def test_a_seed_is_a_row_up_to_its_answer_with_an_id_of_its_own(make_run: MakeRun) -> None:
+    whole = row(number=1)
+    (seed,) = rows.load(run=make_run([whole]))
+    assert seed.messages == whole.messages[:2]
+    assert (seed.reference, seed.judgement) == ("4", None)
+    other = replace(
+        whole, messages=(whole.messages[0], Message("assistant", "Not that.", "other@2"), whole.messages[2])
+    )
+    assert seed.id != rows.load(run=make_run([other], name="other"))[0].id
+
+
+def test_an_answer_that_was_cut_off_is_left_out_unless_asked_for(make_run: MakeRun) -> None:
+    run = make_run([row(number=1), row(number=2, finish="length")])
+    assert len(rows.load(run=run)) == 1
+    assert len(rows.load(run=run, cut_off=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("task", "split"),
+    [
+        ("gsm8k", "test"),
+        ("gsm8k", None),
+        ("healthbench", None),
+        ("healthbench_real_user", None),
+        ("coval", None),
+        ("gpqa_diamond", None),
+        ("ifeval", None),
+        ("ifbench", None),
+        ("pocket_math", None),
+    ],
+)
+def test_a_row_that_models_are_measured_on_is_refused(make_run: MakeRun, task: str, split: str | None) -> None:
+    with pytest.raises(ValueError, match=f"a row of {task} that models are measured on"):
+        rows.load(run=make_run([row(number=1), row(task, split, number=2)]))
+
+
+def test_a_run_that_is_not_finished_or_perturbed_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no run folder"):
+        rows.load(run=tmp_path / "none")
+    with pytest.raises(ConfigError, match="not finished"):
+        rows.load(run=make_run([row()], name="half", finish=False))
+    with pytest.raises(ValueError, match="perturbed"):
+        rows.load(run=make_run([row()], name="changed", perturbation={"name": "truncate"}))
+    with pytest.raises(ValueError, match="no row with a whole answer"):
+        rows.load(run=make_run([row(finish="length")], name="cut"))
