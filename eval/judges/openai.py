@@ -9,6 +9,8 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
+
 from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
@@ -59,15 +61,15 @@ class Judge:
         api_key_variable: str | None = "OPENAI_API_KEY",
         mode: Literal["online", "batch"] = "online",
         reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None,
-        max_completion_tokens: int = 1000,
-        budget_usd: float | None = None,
+        max_completion_tokens: PositiveInt = 1000,
+        budget_usd: NonNegativeFloat | None = None,
         cache: Path | None = CACHE,
-        concurrency: int = 64,
-        attempt_s: float = 60.0,
-        request_s: float = 300.0,
-        call_s: float | None = None,
-        backoff_s: float = 0.5,
-        poll_s: float = 30.0,
+        concurrency: PositiveInt = 64,
+        attempt_s: PositiveFloat = 60.0,
+        request_s: PositiveFloat = 300.0,
+        call_s: PositiveFloat | None = None,
+        backoff_s: NonNegativeFloat = 0.5,
+        poll_s: PositiveFloat = 30.0,
     ) -> None:
         """Check everything that can be checked without a request.
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.client.response_cache import ResponseCache
-from eval.config import ConfigError, Plugin
+from eval.config import ConfigError, Plugin, options_for
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
 from eval.judge import used_between
 from eval.judges.openai import Judge
@@ -334,6 +334,17 @@ def test_a_probe_checks_its_options() -> None:
     assert config(budget_usd="5", cache="c.sqlite").judge.options == {"budget_usd": 5.0, "cache": Path("c.sqlite")}
     with pytest.raises(ValueError, match="temperature"):
         config(temperature=0)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["concurrency=0", "concurrency=-1", "max_completion_tokens=0", "budget_usd=-1"]
+    + [f"{name}=0" for name in ("attempt_s", "request_s", "call_s", "poll_s")],
+)
+def test_a_number_with_which_nothing_would_ever_be_judged_is_refused(option: str) -> None:
+    name, value = option.split("=")
+    with pytest.raises(ConfigError, match=rf"judge\.{name} = '{value}': Input should be greater than"):
+        options_for(Judge.__init__, {name: value}, "judge")
 
 
 def test_a_killed_run_loses_only_what_was_under_way(tmp_path: Path) -> None:
