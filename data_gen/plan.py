@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
+from data_gen.occasion import occasions
 from data_gen.style import Style
 from eval.dialogue import Dialogue, content_hash
 
-ANSWERED = 0.5
-"""Share of the seeds ending in a question that the user answers, where a style does."""
+SUITED = 0.8
+"""Share of first follow-ups whose style suits the response."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def make_plans(
 ) -> Iterator[Plan]:
     """`count` plans; each is drawn from its number alone, so that a larger count only adds plans.
 
-    Seeds are used evenly, in a shuffled order; styles as their weights say.
+    Seeds are used evenly, in a shuffled order; styles as their weights say. A first follow-up mostly has a style that
+    suits the response, so that what the user does depends on what the response is.
 
     Args:
         exchanges: least and most user turns of a conversation, the opening one included.
@@ -74,19 +76,24 @@ def make_plans(
         return style.name
 
     following = [style for style in styles.values() if style.follows_up]
-    answering = [style for style in following if style.needs_question]
     unasked = [style for style in following if not style.needs_question]
     plain = [style for style in styles.values() if not style.follows_up]
     for number, start in zip(range(count), _laps(seeds, seed), strict=False):
         draw = random.Random(content_hash([seed, number]))
         turns = draw.randint(*exchanges) - 1
-        asked = start.messages[-1].text.rstrip().endswith("?")
-        answers = answering if asked and draw.random() < ANSWERED else []
-        names = [drawn(answers or unasked, draw)]
+        suited = _suited(start, following) if draw.random() < SUITED else []
+        names = [drawn(suited or unasked, draw)]
         names += [drawn(unasked, draw) for _ in range(turns - 1)]
         if plain and draw.random() < plain_endings:
             names[-1] = drawn(plain, draw)
         yield Plan(number, start, tuple(names), draw.choice(personas), draw.getrandbits(48))
+
+
+def _suited(start: Dialogue, following: Sequence[Style]) -> list[Style]:
+    """The styles that suit the response of `start`."""
+    query = next((message.text for message in reversed(start.messages) if message.role == "user"), "")
+    given = occasions(query, start.messages[-1].text)
+    return [style for style in following if not given.isdisjoint(style.suits)]
 
 
 def _laps(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from data_gen.occasion import OCCASIONS
 from eval.config import ConfigError
 
 FOLDER = Path(__file__).parent / "styles"
@@ -31,10 +32,18 @@ class Style(BaseModel):
     name: str
     about: str = Field(description="what the user does, in one sentence")
     follows_up: bool = Field(description="whether the turn is a follow-up; if not, it can only end a conversation")
+    suits: tuple[str, ...] = Field((), description="occasions that call for it (`data_gen/occasion.py`)")
     needs_question: bool = Field(False, description="only after a response that ends in a question")
     user: str = Field(description="instructions for a model that speaks as the user")
     assistant: str = Field(description="instructions for a model that replies")
     scripted: Phrasings
+
+    @field_validator("suits")
+    @classmethod
+    def _suits_known_occasions(cls, suits: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := set(suits) - OCCASIONS.keys():
+            raise ValueError(f"no occasion {', '.join(sorted(unknown))}; there are {', '.join(OCCASIONS)}")
+        return suits
 
 
 def style_names() -> list[str]:

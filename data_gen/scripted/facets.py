@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from data_gen.plan import Persona
 from data_gen.scripted.material import Facet, Material
+from data_gen.scripted.phrasing import Phrasing
 
 KIND_OF_SLOT: Mapping[str, str] = {
     "expression": "sum",
@@ -25,13 +27,45 @@ KIND_OF_SLOT: Mapping[str, str] = {
     "term": "term",
     "other": "other",
     "amount": "amount",
-    "question": "question",
     "answer": "answer",
     "constraint": "persona",
     "situation": "persona",
     "sentence": "any",
     "next": "any",
 }
+
+SALIENCE: Mapping[str, float] = {
+    "sum": 4.0,
+    "item": 3.0,
+    "amount": 3.0,
+    "answer": 2.0,
+    "statement": 2.0,
+    "term": 2.0,
+    "other": 2.0,
+    "clause": 1.0,
+    "persona": 1.0,
+}
+"""How likely people take up a facet of this kind where there is one: what stands out comes first."""
+
+
+def by_salience(phrasings: Sequence[Phrasing], draw: random.Random) -> list[Phrasing]:
+    """The phrasings in a random order, those that take up something salient mostly first.
+
+    Kinds of facets compete, however many phrasings each has. Weighted order as in Efraimidis and Spirakis (2006).
+    """
+    kinds = {phrasing: _most_salient(phrasing) for phrasing in phrasings}
+    phrasings_of = Counter(kinds.values())
+
+    def place(phrasing: Phrasing) -> float:
+        weight = SALIENCE[kinds[phrasing]] / phrasings_of[kinds[phrasing]]
+        return float(draw.random() ** (1 / weight))
+
+    return sorted(phrasings, key=place, reverse=True)
+
+
+def _most_salient(phrasing: Phrasing) -> str:
+    kinds = {KIND_OF_SLOT[slot] for slot in phrasing.slots} - {"any"} | {"persona"}
+    return max(kinds, key=lambda kind: SALIENCE[kind])
 
 
 def persona_slots(persona: Persona) -> Facet:

@@ -66,6 +66,7 @@ class Material:
             "amount": [
                 {"amount": amount, "sentence": sentence}
                 for sentence in sentences
+                if not any(sums(sentence))
                 for amount in AMOUNT.findall(sentence)
                 if not set(re.findall(r"\d+", amount)) <= numbers and amount.split()[-1].lower() not in CLOSED
             ],

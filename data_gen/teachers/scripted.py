@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from data_gen.plan import Persona, Plan
-from data_gen.scripted.facets import bindings, persona_slots
+from data_gen.scripted.facets import bindings, by_salience, persona_slots
 from data_gen.scripted.material import Material, sentences_of
 from data_gen.scripted.phrasing import Phrasing
 from data_gen.style import Style, read_styles, style_names
@@ -68,14 +68,14 @@ class Teacher:
     ) -> tuple[str, str, str] | None:
         """Name of the phrasing, user turn and reply; None if the last response has nothing for this style."""
         material = Material.of(scene.query, scene.ground)
-        for phrasing in _shuffled(style.name, style.scripted.user, draw):
+        for phrasing in by_salience(_phrasings(style.name, style.scripted.user), draw):
             filled = bindings(phrasing.slots, material, scene.used, draw)
             if filled is None:
                 continue
             values = {**persona_slots(persona), **filled, **scene.go_on(filled)}
             said = _in_register(phrasing.say(values, draw), draw)
-            replies = _shuffled(style.name, style.scripted.assistant, draw)
-            reply = next(reply for reply in replies if reply.slots <= values.keys())
+            replies = _phrasings(style.name, style.scripted.assistant)
+            reply = draw.choice([reply for reply in replies if reply.slots <= values.keys()])
             return phrasing.name, said, reply.say(values, draw)
         return None
 
@@ -109,9 +109,8 @@ def said_by_user(messages: Iterable[Message]) -> str:
     return "\n".join(message.text for message in messages if message.role == "user")
 
 
-def _shuffled(style: str, templates: tuple[str, ...], draw: random.Random) -> Iterator[Phrasing]:
-    order = draw.sample(range(len(templates)), len(templates))
-    return (Phrasing(f"{style}/{place}", templates[place]) for place in order)
+def _phrasings(style: str, templates: Sequence[str]) -> list[Phrasing]:
+    return [Phrasing(f"{style}/{place}", template) for place, template in enumerate(templates)]
 
 
 def _in_register(text: str, draw: random.Random) -> str:

@@ -43,15 +43,18 @@ def test_turns_and_endings_keep_to_what_was_asked() -> None:
 def test_a_style_that_answers_needs_a_question() -> None:
     assert not any("answer_question" in plan.styles for plan in made(500))
     asked = made(500, ending="?", plain=0.0)
-    assert abs(sum(plan.styles[0] == "answer_question" for plan in asked) / 500 - 0.5) < 0.08
+    assert sum(plan.styles[0] == "answer_question" for plan in asked) > 300
     assert not any("answer_question" in plan.styles[1:] for plan in asked)
 
 
-def test_every_style_is_used_about_equally() -> None:
-    uses = Counter(name for plan in made(3000, plain=0.0) for name in plan.styles)
-    following = [name for name, style in STYLES.items() if style.follows_up and not style.needs_question]
-    assert set(uses) == set(following)
+def test_styles_are_drawn_by_their_weights() -> None:
+    plans = made(3000, plain=0.0)
+    uses = Counter(name for plan in plans for name in plan.styles)
     assert max(uses.values()) / min(uses.values()) < 1.25
+    weights = {name: 3.0 if name == "extend" else 1.0 for name in STYLES}
+    heavy = make_plans(3000, seeds(7), STYLES, PERSONAS, exchanges=(2, 4), plain_endings=0, seed=0, weights=weights)
+    uses = Counter(name for plan in heavy for name in plan.styles)
+    assert 2.5 < uses["extend"] / uses["apply"] < 3.5
 
 
 def test_the_key_is_of_what_decides_a_conversation() -> None:
