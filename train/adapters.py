@@ -10,7 +10,7 @@ from eval.config import ConfigError
 from train.sft_config import Lora
 
 if TYPE_CHECKING:
-    from peft import PeftModel
+    from peft import LoraConfig, PeftModel
     from torch.nn import Module
     from transformers import PreTrainedModel
 
@@ -19,12 +19,19 @@ FORBIDDEN = re.compile(r"(^|\.)(visual|vision\w*|lm_head|embed_tokens)(\.|$)")
 
 
 def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
-    """`model` with fresh adapters, which alone are trained.
+    """`model` with fresh adapters, which alone are trained; errors as `adapter_settings`."""
+    from peft import get_peft_model
+
+    return get_peft_model(model, adapter_settings(model, lora))
+
+
+def adapter_settings(model: PreTrainedModel, lora: Lora) -> LoraConfig:
+    """What PEFT is told of the adapters of `model`.
 
     Raises:
         ConfigError: `targets` is no regex, matches no module, or one that must not be adapted.
     """
-    from peft import LoraConfig, get_peft_model
+    from peft import LoraConfig
 
     try:
         matched = [name for name, _ in model.named_modules() if re.fullmatch(lora.targets, name)]
@@ -34,14 +41,13 @@ def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
         raise ConfigError(f"lora.targets matches no module of {type(model).__name__}: {lora.targets}")
     if wrong := [name for name in matched if FORBIDDEN.search(name)]:
         raise ConfigError(f"lora.targets matches {wrong[0]}, which must not be adapted: {lora.targets}")
-    settings = LoraConfig(
+    return LoraConfig(
         r=lora.r,
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
         target_modules=lora.targets,
         task_type="CAUSAL_LM",
     )
-    return get_peft_model(model, settings)
 
 
 def trained_weights(model: Module) -> str:

@@ -1,12 +1,14 @@
 """The mapping `trl` of a configuration as TRL's `SFTConfig`: passed through, with what must not be set refused.
 
 It names no setting of TRL but those that are ours to fill in and those that would train something else than is said.
+What any trainer of TRL needs is `passed_through`; for GRPO, see `train/grpo_arguments.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval.config import ConfigError, options_for
 from train.sft_config import SftConfig
@@ -14,37 +16,22 @@ from train.sft_config import SftConfig
 if TYPE_CHECKING:
     from trl import SFTConfig as Arguments
 
-OURS = {
+A = TypeVar("A")
+
+OURS_ALWAYS = {
     "output_dir": "run_dir",
     "run_name": "name",
     "seed": "seed",
     "data_seed": "seed",
-    "max_length": "max_length",
     "report_to": "wandb",
     "resume_from_checkpoint": "run_dir, whose last complete checkpoint is used",
     "model_init_kwargs": "model, revision and dtype",
 }
-"""Settings that another field of the configuration has."""
+"""Settings of any trainer that another field of the configuration has."""
 
-REFUSED = {
-    "packing": "in a packed row the recurrent state of linear attention leaks from one example into the next",
-    "padding_free": "in a flattened batch the recurrent state of linear attention leaks from one example into the next",
-    "packing_strategy": "examples are not packed",
-    "eval_packing": "examples are not packed",
-    "assistant_only_loss": "labels are made by the chat format; choose whose turns with train_on",
-    "completion_only_loss": "labels are made by the chat format; choose whose turns with train_on",
+REFUSED_ALWAYS = {
     "auto_find_batch_size": "a batch size that changes by itself changes what a step is; set the batch size",
-    "label_smoothing_factor": "it switches the fused head off",
     "use_liger_kernel": "it replaces the forward pass that the fused head is in",
-    "loss_type": "the loss is the cross entropy, which is tested",
-    "chat_template_path": "the chat template is the model's own",
-    "eos_token": "which token ends a turn is in eval/formats/",
-    "pad_token": "padding is masked, so that it has no say",
-    "truncation_mode": "a longer example is left out, never cut",
-    "shuffle_dataset": "the order of examples is drawn from seed and epoch",
-    "train_sampling_strategy": "the order of examples is drawn from seed and epoch, grouped by length",
-    "dataset_kwargs": "the examples are made here, not by TRL",
-    "dataset_text_field": "the examples are made here, not by TRL",
     "remove_unused_columns": "the examples are made here, not by TRL",
     "eval_strategy": "what is watched is the probe",
     "load_best_model_at_end": "what is watched is the probe",
@@ -54,7 +41,29 @@ REFUSED = {
     "logging_steps": "every step is logged",
     "logging_strategy": "every step is logged",
 }
-"""Settings that would break what a run promises, with the reason."""
+"""Settings that would break what a run of any trainer promises, with the reason."""
+
+OURS = {**OURS_ALWAYS, "max_length": "max_length"}
+
+REFUSED = {
+    **REFUSED_ALWAYS,
+    "packing": "in a packed row the recurrent state of linear attention leaks from one example into the next",
+    "padding_free": "in a flattened batch the recurrent state of linear attention leaks from one example into the next",
+    "packing_strategy": "examples are not packed",
+    "eval_packing": "examples are not packed",
+    "assistant_only_loss": "labels are made by the chat format; choose whose turns with train_on",
+    "completion_only_loss": "labels are made by the chat format; choose whose turns with train_on",
+    "label_smoothing_factor": "it switches the fused head off",
+    "loss_type": "the loss is the cross entropy, which is tested",
+    "chat_template_path": "the chat template is the model's own",
+    "eos_token": "which token ends a turn is in eval/formats/",
+    "pad_token": "padding is masked, so that it has no say",
+    "truncation_mode": "a longer example is left out, never cut",
+    "shuffle_dataset": "the order of examples is drawn from seed and epoch",
+    "train_sampling_strategy": "the order of examples is drawn from seed and epoch, grouped by length",
+    "dataset_kwargs": "the examples are made here, not by TRL",
+    "dataset_text_field": "the examples are made here, not by TRL",
+}
 
 
 def trl_arguments(config: SftConfig, folder: Path) -> Arguments:
@@ -66,38 +75,60 @@ def trl_arguments(config: SftConfig, folder: Path) -> Arguments:
     Raises:
         ConfigError: a setting that TRL does not have, a value of the wrong kind, or one of the settings above.
     """
-    import torch
     from trl import SFTConfig as Arguments
 
-    for name in config.trl:
-        if name in OURS:
-            raise ConfigError(f"trl.{name} is not set here; it comes from {OURS[name]}")
-        if name in REFUSED:
-            raise ConfigError(f"trl.{name} cannot be set: {REFUSED[name]}")
-    given = options_for(Arguments.__init__, config.trl, "trl", ours=[*OURS, *REFUSED])
+    fixed = {
+        "output_dir": str(folder),
+        "run_name": config.name,
+        "seed": config.seed,
+        "max_length": None,  # examples are measured when they are made
+        "dataset_kwargs": {"skip_prepare_dataset": True},
+    }
+    return passed_through(Arguments, config.trl, fixed, OURS, REFUSED)
+
+
+def passed_through(
+    cls: type[A],
+    given: Mapping[str, Any],
+    fixed: Mapping[str, Any],
+    ours: Mapping[str, str],
+    refused: Mapping[str, str],
+) -> A:
+    """`given`, and `fixed`, as arguments of a trainer of TRL.
+
+    Args:
+        ours: settings that are not given, with the field that has them.
+        refused: settings that cannot be given, with the reason.
+
+    Raises:
+        ConfigError: a setting that `cls` does not have, a value of the wrong kind, or one of those.
+    """
+    import torch
+
+    for name in given:
+        if name in ours:
+            raise ConfigError(f"trl.{name} is not set here; it comes from {ours[name]}")
+        if name in refused:
+            raise ConfigError(f"trl.{name} cannot be set: {refused[name]}")
+    options = options_for(cls.__init__, given, "trl", ours=[*ours, *refused])
     gpu = torch.cuda.is_available()
     defaults: dict[str, Any] = {
-        "bf16": gpu and not given.get("fp16", False),
+        "bf16": gpu and not options.get("fp16", False),
         "gradient_checkpointing": gpu,
         "save_steps": 50,
         "save_total_limit": 2,
         "dataloader_pin_memory": gpu,
     }
-    if given.get("bf16") and not gpu:
+    if options.get("bf16") and not gpu:
         raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
+    always: dict[str, Any] = {
+        "remove_unused_columns": False,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "report_to": [],
+        "disable_tqdm": True,
+    }
     try:
-        return Arguments(
-            output_dir=str(folder),
-            run_name=config.name,
-            seed=config.seed,
-            max_length=None,  # examples are measured when they are made
-            dataset_kwargs={"skip_prepare_dataset": True},
-            remove_unused_columns=False,
-            logging_steps=1,
-            logging_nan_inf_filter=False,
-            report_to=[],
-            disable_tqdm=True,
-            **{**defaults, **given},
-        )
+        return cls(**{**defaults, **always, **fixed, **options})
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error
