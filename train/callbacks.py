@@ -30,6 +30,8 @@ class LossLog:
 
     log: TrainingLog
     tracker: Tracker
+    advice: str
+    """What else to do about a loss that is no number."""
     advance: Callable[[], None] = lambda: None
     """Of the display."""
     last: str = ""
@@ -48,7 +50,7 @@ class LossLog:
         if not math.isfinite(loss) or not math.isfinite(norm):
             raise ConfigError(
                 f"step {step}: the loss is {loss} and the norm of its gradient {norm}; lower trl.learning_rate, "
-                "or look at the examples with --show-mask"
+                f"or {self.advice}"
             )
         self.tracker.log(step, {"train": logs})
         self.last = f"loss {loss:.3f}"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from train.training import Tell, language_model, train
 from train.training_log import TrainingLog, losses
 
 if TYPE_CHECKING:
-    from trl import SFTTrainer
+    from transformers import Trainer
 
 SAMPLE = 4
 """Examples on which adapted, merged and saved weights are compared."""
@@ -41,12 +42,13 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
         run.measured["data_files"] = parts.data_files
         with (
             TrainingLog(run.path / "log.jsonl") as log,
-            closing(open_tracker(config, run.path, parts.protocol)) as tracker,
+            closing(open_tracker(config.wandb, config.name, run.path, parts.protocol)) as tracker,
         ):
             with run.timed("training"):
                 trainer, schedule = train(parts, run.path, log, tracker, tell)
             with run.timed("saving"):
-                save(trainer, parts, run.path)
+                sample = [example.input_ids for example in parts.mixture.all[:SAMPLE]]
+                save(trainer, parts.folder, config.lora is not None, sample, run.path)
         summary = {
             "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
             "base": parts.model_id,
@@ -59,28 +61,32 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
     return summary
 
 
-def finished(parts: Parts) -> dict[str, Any] | None:
-    """The summary of a complete run of the same settings in the run folder, or None."""
-    folder = parts.config.run_dir
+def finished(folder: Path, protocol: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The summary of a complete run of the same settings in `folder`, or None."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return dict(summary) if manifest["protocol"] == json.loads(json.dumps(parts.protocol)) else None
+    return dict(summary) if manifest["protocol"] == json.loads(json.dumps(protocol)) else None
 
 
-def save(trainer: SFTTrainer, parts: Parts, folder: Path) -> None:
-    """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`."""
+def save(trainer: Trainer, base: Path, adapted: bool, sample: Sequence[Sequence[int]], folder: Path) -> None:
+    """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`.
+
+    Args:
+        base: folder of the base model.
+        adapted: whether the trainer trains adapters.
+        sample: token ids of a few texts, on which adapted, merged and saved weights are compared.
+    """
     from train.merging import merge_adapters, save_model, with_weights_of
 
-    sample = [list(example.input_ids) for example in parts.mixture.all[:SAMPLE]]
-    if parts.config.lora is None:
-        model = with_weights_of(language_model(trainer), parts.folder)
-    else:
+    if adapted:
         trainer.accelerator.unwrap_model(trainer.model).save_pretrained(str(folder / "adapters"))
-        model = merge_adapters(parts.folder, folder / "adapters", sample)
-    save_model(model, parts.folder, folder / "model", sample)
+        model = merge_adapters(base, folder / "adapters", sample)
+    else:
+        model = with_weights_of(language_model(trainer), base)
+    save_model(model, base, folder / "model", sample)
 
 
 def loss_at_ends(by_step: dict[int, float]) -> dict[str, float]:

@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     if config.show_mask:
         show_masks(parts.mixture, parts.chat_format, Console())
         return 0
-    summary = finished(parts)
+    summary = finished(config.run_dir, parts.protocol)
     if summary is None or config.dry_run:
         print(table.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:

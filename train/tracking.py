@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from eval.config import ConfigError
 from eval.run_dir import write_atomically
-from train.sft_config import SftConfig
+from train.sft_config import Wandb
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +21,9 @@ class Tracker(Protocol):
     def log(self, step: int, figures: Mapping[str, Any]) -> None:
         """Nested figures have their names joined with slashes; None is left out."""
 
+    def table(self, step: int, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Rows of text and numbers, to be looked at."""
+
     def close(self) -> None:
         """Whatever way the run ends."""
 
@@ -30,19 +33,20 @@ class NoTracker:
 
     def log(self, step: int, figures: Mapping[str, Any]) -> None: ...
 
+    def table(self, step: int, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None: ...
+
     def close(self) -> None: ...
 
 
 class WandbTracker:
     """A run of Weights & Biases. Its id is kept in the run folder, so that a resumed run goes on in the same one."""
 
-    def __init__(self, config: SftConfig, folder: Path, protocol: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Wandb, name: str, folder: Path, protocol: Mapping[str, Any]) -> None:
         """Begin the run, or go on with it.
 
         Raises:
             ConfigError: wandb is not installed, or the server refuses.
         """
-        assert config.wandb is not None
         try:
             import wandb
         except ImportError as error:
@@ -51,9 +55,9 @@ class WandbTracker:
             ) from error
         try:
             self._run = wandb.init(
-                project=config.wandb.project,
-                mode=config.wandb.mode,
-                name=config.name,
+                project=settings.project,
+                mode=settings.mode,
+                name=name,
                 id=_run_id(folder / "wandb_run_id"),
                 resume="allow",
                 dir=str(folder),
@@ -70,13 +74,19 @@ class WandbTracker:
     def log(self, step: int, figures: Mapping[str, Any]) -> None:
         self._run.log({**dict(_flat(figures)), "train/global_step": step})
 
+    def table(self, step: int, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        import wandb
+
+        shown = wandb.Table(columns=list(columns), data=[list(row) for row in rows])
+        self._run.log({name: shown, "train/global_step": step})
+
     def close(self) -> None:
         self._run.finish()
 
 
-def open_tracker(config: SftConfig, folder: Path, protocol: Mapping[str, Any]) -> Tracker:
-    """The tracker that `config` asks for, for the run in `folder`."""
-    return NoTracker() if config.wandb is None else WandbTracker(config, folder, protocol)
+def open_tracker(settings: Wandb | None, name: str, folder: Path, protocol: Mapping[str, Any]) -> Tracker:
+    """The tracker that a configuration asks for, for the run `name` in `folder`."""
+    return NoTracker() if settings is None else WandbTracker(settings, name, folder, protocol)
 
 
 def _run_id(path: Path) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval import progress
 from eval.config import ConfigError
 from eval.speaker import Speaker
+from eval.speech.chat_format import ChatFormat
 from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
@@ -20,7 +21,7 @@ from train.tracking import Tracker
 from train.training_log import TrainingLog
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, Trainer
     from trl import SFTTrainer
 
 Tell = Callable[[str], None]
@@ -48,7 +49,7 @@ def train(
     model = parts.open_model()
     tell(trained_weights(model))
     trainer = make_trainer(model, parts.tokenizer, parts.arguments, parts.mixture.all)
-    loss_log = LossLog(log, tracker)
+    loss_log = LossLog(log, tracker, "look at the examples with --show-mask")
     sealer = Sealer(folder / "checkpoints")
     schedule = _schedule(parts, trainer, folder / "probes", log, tracker, tell)
     with ExitStack() as stack:
@@ -61,7 +62,7 @@ def train(
     return trainer, schedule
 
 
-def language_model(trainer: SFTTrainer) -> PreTrainedModel:
+def language_model(trainer: Trainer) -> PreTrainedModel:
     """The model in a trainer, with its adapters in place if it has any, and nothing wrapped around it."""
     from peft import PeftModel
 
@@ -76,16 +77,23 @@ def _schedule(
     settings = parts.config.probe
     if settings is None or parts.probe is None:
         return None
-    measure = functools.partial(_measure, parts, parts.probe, trainer, folder)
-    return ProbeSchedule(settings.every, measure, log, tracker, tell, settings.guard)
+    measured = functools.partial(measure, parts.probe, trainer, parts.folder, parts.chat_format, parts.config.name)
+    return ProbeSchedule(settings.every, lambda step: measured(step, folder), log, tracker, tell, settings.guard)
 
 
-def _measure(parts: Parts, probe: HeldOutProbe, trainer: SFTTrainer, folder: Path, step: int) -> Measured:
-    """Probe the model as it is at `step`."""
+def measure(
+    probe: HeldOutProbe, trainer: Trainer, base: Path, chat_format: ChatFormat, name: str, step: int, folder: Path
+) -> Measured:
+    """Probe the model in a trainer as it is at `step`; its rows are kept below `folder`.
+
+    Args:
+        base: folder of the base model.
+        name: of the run.
+    """
     from train.model_in_training import ModelInTraining, generating
 
     model = language_model(trainer)
-    name = f"step-{step:06d}"
-    speaker = Speaker(ModelInTraining(parts.folder, model), parts.chat_format, f"{parts.config.name}@{name}")
+    at = f"step-{step:06d}"
+    speaker = Speaker(ModelInTraining(base, model), chat_format, f"{name}@{at}")
     with generating(model):
-        return probe.measure(speaker, folder / name)
+        return probe.measure(speaker, folder / at)
