@@ -65,7 +65,7 @@ def by_salience(phrasings: Sequence[Phrasing], draw: random.Random) -> list[Phra
 
 def _most_salient(phrasing: Phrasing) -> str:
     kinds = {KIND_OF_SLOT[slot] for slot in phrasing.slots} - {"any"} | {"persona"}
-    return max(kinds, key=lambda kind: SALIENCE[kind])
+    return max(sorted(kinds), key=lambda kind: SALIENCE[kind])
 
 
 def persona_slots(persona: Persona) -> Facet:
