@@ -1,0 +1,160 @@
+"""What goes to the Hub is what the manifest names, unchanged, before a small server that speaks its protocol."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_gen.data_set import MANIFEST
+from data_gen.push import checked_files, main
+from eval.config import ConfigError
+
+
+class Hub(ThreadingHTTPServer):
+    """A Hub with one repository at most; it takes every file inline."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.private: bool | None = None
+        """Of the repository that is there, None where there is none."""
+        self.files: dict[str, bytes] = {}
+        self.refuses = False
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.server.refuses or self.headers.get("Authorization") != "Bearer hf_test":
+            return self._answer(401, {"error": "Invalid username or password."})
+        if self.path == "/api/repos/create":
+            if self.server.private is not None:
+                return self._answer(409, {"error": "You already created this dataset repo", "url": self._url})
+            self.server.private = json.loads(body).get("visibility") == "private"
+            return self._answer(200, {"url": self._url, "name": "me/ferns"})
+        if self.path.endswith("/preupload/main"):
+            named = [{"path": file["path"], "uploadMode": "regular"} for file in json.loads(body)["files"]]
+            return self._answer(200, {"files": [{**file, "shouldIgnore": False} for file in named]})
+        if self.path.endswith("/commit/main"):
+            for line in map(json.loads, body.splitlines()):
+                if line["key"] == "file":
+                    self.server.files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+            done = {"commitUrl": f"{self._url}/commit/0", "commitOid": "0", "pullRequestUrl": None}
+            return self._answer(200, {"success": True, **done})
+        return self._answer(200, {"errors": [], "warnings": []})  # the check of a card's header
+
+    def do_GET(self) -> None:
+        repository = {"id": "me/ferns", "sha": "0", "private": self.server.private, "siblings": []}
+        self._answer(200, repository)
+
+    @property
+    def _url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/datasets/me/ferns"
+
+    def _answer(self, status: int, content: dict[str, Any]) -> None:
+        text = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with Hub() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A finished data set, with a file beside it that is none of its own."""
+    import hashlib
+
+    path = tmp_path / "ferns"
+    (path / "work").mkdir(parents=True)
+    (path / "work" / "made.jsonl").write_text("secret")
+    (path / "notes.txt").write_text("mine")
+    files = {"conversations.jsonl": '{"task": "collab"}\n', "README.md": "---\nlicense: mit\n---\n# ferns\n"}
+    for name, text in files.items():
+        (path / name).write_text(text)
+    hashes = {name: {"sha256": hashlib.sha256(text.encode()).hexdigest()} for name, text in files.items()}
+    (path / MANIFEST).write_text(json.dumps({"files": hashes}))
+    return path
+
+
+def run(folder: Path, hub: Hub, *extra: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+    environment |= {"HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}", "HF_TOKEN": "hf_test"}
+    environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HOME": str(folder.parent / "home")}
+    command = [sys.executable, "-m", "data_gen.push", "--data", str(folder), "--repo", "me/ferns", *extra]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+def test_the_named_files_and_the_manifest_are_sent_and_nothing_else(folder: Path, hub: Hub) -> None:
+    done = run(folder, hub, "--private")
+    assert done.returncode == 0, done.stderr
+    assert hub.private is True
+    assert hub.files.keys() == {"conversations.jsonl", "README.md", MANIFEST}
+    assert all(content == (folder / name).read_bytes() for name, content in hub.files.items())
+    assert done.stdout.startswith(
+        "3 files, 0.0 MB, to datasets/me/ferns: conversations.jsonl, README.md, manifest.json"
+    )
+    assert done.stdout.rstrip().endswith("/datasets/me/ferns/commit/0")
+
+
+def test_a_dry_run_sends_nothing(folder: Path, hub: Hub) -> None:
+    done = run(folder, hub, "--dry-run")
+    assert done.returncode == 0 and "3 files" in done.stdout
+    assert hub.private is None and not hub.files
+
+
+def test_what_was_to_be_private_does_not_go_to_a_public_place(folder: Path, hub: Hub) -> None:
+    hub.private = False
+    done = run(folder, hub, "--private")
+    assert done.returncode == 2 and "me/ferns is there and public" in done.stderr and not hub.files
+    assert run(folder, hub).returncode == 0 and hub.files
+
+
+def test_a_refusal_is_told_in_a_line(folder: Path, hub: Hub) -> None:
+    hub.refuses = True
+    done = run(folder, hub)
+    assert done.returncode == 2 and "the Hub did not take me/ferns" in done.stderr and "hf auth login" in done.stderr
+    assert "Traceback" not in done.stderr and not hub.files
+
+
+def test_a_folder_that_is_not_finished_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--data", str(tmp_path), "--repo", "me/ferns"]) == 2
+    assert "not a finished data set" in capsys.readouterr().err
+
+
+def test_a_file_that_was_changed_is_refused(folder: Path) -> None:
+    assert checked_files(folder) == ["conversations.jsonl", "README.md", MANIFEST]
+    (folder / "README.md").write_text("# other\n")
+    with pytest.raises(ConfigError, match=r"README\.md was changed after it was written"):
+        checked_files(folder)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"files": {"../x": {"sha256": ""}}}', '{"files": {"no.jsonl": {"sha256": ""}}}']
+)
+def test_a_manifest_of_something_else_is_refused(folder: Path, content: str) -> None:
+    (folder / MANIFEST).write_text(content)
+    with pytest.raises(ConfigError, match=r"is no manifest of a data set|which is not a file of"):
+        checked_files(folder)

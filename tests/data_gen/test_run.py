@@ -1,0 +1,60 @@
+"""The command as a user calls it: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from data_gen.run import main
+
+DEMO = ["--config", "configs/data_gen/demo.yaml", "--conversations", "20", "--seeds.written.limit", "12"]
+
+
+@pytest.fixture(autouse=True)
+def in_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository)
+
+
+def test_a_dry_run_tells_what_would_be_made_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*DEMO, "--out-dir", str(tmp_path / "set"), "--dry-run"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "seeds of written 12" in told and "conversations 20" in told
+    assert "user turns, extend" in told and "teacher, US dollars at most 0.00" in told
+    assert "compared with the rows of pocket (100 rows)" in told
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_paid_teacher_has_a_bound_that_its_budget_lowers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    paid = ["--teacher", "openai", "--teacher.cache", "null", "--out-dir", str(tmp_path / "set"), "--dry-run"]
+
+    def bound(*extra: str) -> float:
+        assert main([*DEMO, *paid, *extra]) == 0
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if "teacher, US dollars" in line)
+        return float(line.split()[-1])
+
+    assert bound() > 1
+    assert bound("--teacher.budget-usd", "0.5") == 0.5
+    assert bound("--teacher.budget-usd", "9999") == bound()
+
+
+def test_a_run_prints_what_became_of_the_conversations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "set"
+    assert main([*DEMO, "--out-dir", str(folder)]) == 0
+    told = capsys.readouterr()
+    flat = " ".join(told.out.split())
+    assert "made 20" in flat and "kept" in flat and "distinct-2" in flat and "genuine_followup" in flat
+    assert told.out.rstrip().endswith(f"data set: {folder}")
+    assert "conversations: 20/20 rows" in told.err and "filtering: 20/20 rows" in told.err
+    assert (folder / "manifest.json").is_file()
+
+
+def test_a_setting_that_cannot_work_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DEMO, "--out-dir", str(tmp_path), "--seeds.written.limit", "0"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: seeds.written: limit is 0") and len(told.splitlines()) == 1
