@@ -9,11 +9,12 @@ import argparse
 import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from eval.config import Config, ConfigError, Plugin, dump, validate
 
@@ -65,9 +66,9 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
         "fields",
         "each may stand in the YAML or here; here wins; null unsets; a NAME takes options: --field.option VALUE",
     )
-    for name, field in _leaves(cls):
-        silent = field.is_required() or field.default in (None, {}) or isinstance(field.default, Config)
-        default = "" if silent else f" (default: {field.default})"
+    for name, field, default in _leaves(cls):
+        silent = default in (None, {}, PydanticUndefined) or isinstance(default, Config)
+        told = "" if silent else f" (default: {default})"
         switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
         group.add_argument(
             _hyphenated(f"--{name}"),
@@ -75,20 +76,31 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
             dest=name,
             metavar=_kind(field),
             default=argparse.SUPPRESS,
-            help=f"{field.description}{default}".replace("%", "%%"),
+            help=f"{field.description}{told}".replace("%", "%%"),
         )
     return parser
 
 
-def _leaves(cls: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Dotted names of the fields that hold one value, in the order of the class."""
+def _leaves(
+    cls: type[BaseModel], prefix: str = "", defaults: BaseModel | None = None
+) -> Iterator[tuple[str, FieldInfo, Any]]:
+    """(dotted name, field, default) of the fields that hold one value, in the order of the class.
+
+    The default is that of `defaults`, where the field above has one. Names of an open field's keys are the reader's to
+    choose: `tasks.NAME.OPTION`.
+    """
     for name, field in cls.model_fields.items():
-        kind = field.annotation
+        kind, default = field.annotation, field.default if defaults is None else getattr(defaults, name)
+        if get_origin(kind) is dict:
+            value = get_args(kind)[1]
+            nested = any(get_origin(part) is dict or _has_fields(part) for part in (value, *get_args(value)))
+            yield f"{prefix}{name}.NAME{'.OPTION' if nested else ''}", field, default
+            continue
         below = next((part for part in (kind, *get_args(kind)) if _has_fields(part)), None)
-        if below is not kind and not str(kind).startswith("dict"):
-            yield prefix + name, field
+        if below is not kind:
+            yield prefix + name, field, default
         if below is not None:
-            yield from _leaves(below, f"{prefix}{name}.")
+            yield from _leaves(below, f"{prefix}{name}.", default if isinstance(default, BaseModel) else None)
 
 
 def _has_fields(kind: Any) -> bool:
@@ -103,6 +115,8 @@ def _kind(field: FieldInfo) -> str:
     kind = field.annotation
     if _names_a_plugin(field):
         return "NAME"
+    if get_origin(kind) is dict:
+        return "VALUE"
     if any(_has_fields(part) for part in get_args(kind)):
         return "null"
     name = kind.__name__ if inspect.isclass(kind) else str(kind)

@@ -130,6 +130,8 @@ def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
         "--run-dir",
         "--sampling.temperature",
         "how random (default: 0.0)",
+        "which stream (default: 9)",  # of the field, not of its class
+        "--tasks.NAME.OPTION VALUE",
         "100 %",
         "--engine NAME",
         "open (default: toy)",
