@@ -19,7 +19,7 @@ from train.held_out_probe import Measured
 from train.sft_config import Guard
 from train.tracking import Tracker
 from train.trainer_events import Stop
-from train.training_log import TrainingLog, read_log
+from train.training_log import NoLog, TrainingLog, read_log
 
 logger = logging.getLogger(__name__)
 
@@ -28,14 +28,16 @@ logger = logging.getLogger(__name__)
 class LossLog:
     """Writes the figures of each step to the log and the tracker, and counts it as done."""
 
-    log: TrainingLog
+    log: TrainingLog | NoLog
     tracker: Tracker
     advice: str
     """What else to do about a loss that is no number."""
     advance: Callable[[], None] = lambda: None
     """Of the display."""
+    note: Callable[[dict[str, Any]], str] = lambda logs: f"loss {logs['loss']:.3f}"
+    """What the display says of a step."""
     last: str = ""
-    """The latest loss, for the display."""
+    """Its latest word."""
 
     def on_log(self, state: Any, logs: dict[str, Any]) -> None:
         """Hear the figures of a step.
@@ -53,7 +55,7 @@ class LossLog:
                 f"or {self.advice}"
             )
         self.tracker.log(step, {"train": logs})
-        self.last = f"loss {loss:.3f}"
+        self.last = self.note(logs)
         self.advance()
 
 
@@ -74,7 +76,7 @@ class ProbeSchedule:
     every: int
     measure: Callable[[int], Measured]
     """Probes the model as it is, at a step."""
-    log: TrainingLog
+    log: TrainingLog | NoLog
     tracker: Tracker
     tell: Callable[[str], None]
     guard: Guard | None

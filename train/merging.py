@@ -71,7 +71,8 @@ def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequenc
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     dtype = AutoConfig.from_pretrained(base).get_text_config().dtype or torch.float32
-    model.to(dtype=dtype)  # type: ignore[call-arg]
+    for weights in model.parameters():  # `model.to` would round the frequencies of rotary positions too
+        weights.data = weights.data.to(dtype)
     model.save_pretrained(partial)
     for path in {path for pattern in TOKENIZER_PATTERNS for path in base.glob(pattern)}:
         shutil.copyfile(path, partial / path.name)

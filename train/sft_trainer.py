@@ -31,7 +31,6 @@ def make_trainer(
     The weighted losses of a step are summed and divided by its number of trained tokens, weighted or not: with weights
     of 1 this is TRL's loss exactly, and the weight of one example does not change the gradient of another.
     """
-    import torch
     from transformers import PrinterCallback
     from trl import SFTTrainer
 
@@ -65,9 +64,9 @@ def make_trainer(
         args=arguments,
         train_dataset=_as_dataset(examples),
         processing_class=tokenizer,
+        data_collator=_collator(),
         callbacks=list(callbacks),
     )
-    trainer.data_collator = _with_weights(trainer.data_collator, torch.tensor)
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -85,8 +84,14 @@ def _as_dataset(examples: Sequence[TrainingExample]) -> Dataset:
     )
 
 
-def _with_weights(collate: Callable[..., dict[str, Any]], tensor: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    def collated(rows: list[dict[str, Any]]) -> dict[str, Any]:
-        return {**collate(rows), "weight": tensor([row["weight"] for row in rows])}
+def _collator() -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
+    """TRL's collator, with the weights; padding is masked, so that its id has no say."""
+    import torch
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
-    return collated
+    pad = DataCollatorForLanguageModeling(pad_token_id=0)
+
+    def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return {**pad(rows), "weight": torch.tensor([row["weight"] for row in rows])}
+
+    return collate

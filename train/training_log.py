@@ -33,6 +33,15 @@ class TrainingLog:
         self._file.write((json.dumps({"step": step, **figures}) + "\n").encode())
 
 
+class NoLog:
+    """The log of a process that writes none: that of another process, which it may read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, step: int, figures: Mapping[str, Any]) -> None: ...
+
+
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
     """Every line in order, those included that a later line of the same step replaces; a torn last one is left out."""
     with path.open(encoding="utf-8") as lines:
