@@ -23,7 +23,7 @@ class ConfigError(ValueError):
 class Config(BaseModel):
     """Base of every run's configuration: frozen, closed to unknown keys, and nested defaults may be set in part."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -118,7 +118,10 @@ def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:
     if problem["type"] == "value_error":
         raised = problem["ctx"]["error"]
         return f"{place}: {raised}" if place and not isinstance(raised, ConfigError) else str(raised)
-    return f"{place} = {problem['input']!r}: {problem['msg']}"
+    told = problem["msg"]
+    if problem["type"] in ("dict_type", "model_type"):
+        told = f"it holds fields; write {path[-1]}: {{...}} in the YAML or --{place}.FIELD VALUE"
+    return f"{place} = {problem['input']!r}: {told}"
 
 
 def _model_at(cls: type[BaseModel], path: list[str]) -> type[BaseModel]:

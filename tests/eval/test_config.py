@@ -21,6 +21,7 @@ class Outer(Config):
     limit: int | None = Field(7, description="rows")
     mode: Literal["fast", "slow"] = Field("fast", description="how")
     sampling: Inner = Field(Inner(seed=9), description="nested")
+    tasks: dict[str, dict[str, Any]] = Field(default={}, description="open")
 
 
 def test_a_nested_default_may_be_set_in_part() -> None:
@@ -31,6 +32,23 @@ def test_every_problem_is_told_at_once() -> None:
     with pytest.raises(ConfigError) as error:
         validate(Outer, {"nmae": 1, "limit": "x", "mode": "y"})
     assert len(str(error.value).splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"sampling": {"temperature": float("inf")}}, "sampling.temperature = inf: Input should be a finite number"),
+        (
+            {"tasks": "pocket"},
+            r"tasks = 'pocket': it holds fields; write tasks: \{\.\.\.\} in the YAML or --tasks\.FIELD VALUE",
+        ),
+        ({"tasks": {"a": "3"}}, r"tasks\.a = '3': it holds fields; .* --tasks\.a\.FIELD VALUE"),
+        ({"sampling": 3}, r"sampling = 3: it holds fields; .* --sampling\.FIELD VALUE"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_what_could(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        validate(Outer, {"name": "a", **values})
 
 
 def test_a_configuration_is_frozen() -> None:
