@@ -12,11 +12,13 @@ from eval.command_line import load
 from eval.config import Config
 from eval.probe_config import ProbeConfig
 from eval.sweep_config import SweepConfig
+from train.sft_config import SftConfig
 
 CLASSES: dict[str, type[Config]] = {
     "data_gen.run": GenerateConfig,
     "eval.probe": ProbeConfig,
     "eval.sweep": SweepConfig,
+    "train.sft": SftConfig,
 }
 
 CONFIGS = Path(__file__).parent.parent / "configs"
