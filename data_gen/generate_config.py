@@ -17,8 +17,8 @@ class LeakCheck(Config):
     """Overlap with the rows that models are measured on."""
 
     tasks: list[str] = Field(
-        default=["coval", "gpqa", "gsm8k", "healthbench", "ifbench", "ifeval", "pocket"],
-        description="files of eval/tasks/ whose rows must not be found; the card names those that are left out",
+        default_factory=lambda: plugin.names("eval.tasks"),
+        description="files of eval/tasks/ whose rows must not be found, else all; the card names those left out",
     )
     missing: Literal["error", "warn"] = Field("error", description="where the file of such a task is not to be had")
     seeds: Literal["error", "drop"] = Field("error", description="what is done with a seed that has text of such a row")

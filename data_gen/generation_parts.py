@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from data_gen.evaluation_texts import EvaluationTexts, read_evaluation_texts
 from data_gen.filter_context import Context
 from data_gen.filtering import Reject
-from data_gen.generate_config import GenerateConfig
+from data_gen.generate_config import Filters, GenerateConfig
 from data_gen.language import known_languages
 from data_gen.ngram_index import NgramIndex
 from data_gen.personas import read_personas
@@ -53,9 +54,7 @@ def open_parts(config: GenerateConfig) -> Parts:
     """
     teacher: Teacher = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
     judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
-    if config.filters.language not in {None, *known_languages()}:
-        known = ", ".join(known_languages())
-        raise ConfigError(f"filters.language: no language {config.filters.language!r}; known are {known}")
+    _check(config.filters)
     styles = read_styles(config.styles)
     evaluation = read_evaluation_texts(config.leak_check.tasks, config.data_dir, config.leak_check.missing)
     following = frozenset(name for name, style in styles.items() if style.follows_up)
@@ -72,6 +71,15 @@ def open_parts(config: GenerateConfig) -> Parts:
         weights=config.styles,
     )
     return Parts(config, seeds, refused, styles, list(plans), teacher, judge, evaluation, context)
+
+
+def _check(limits: Filters) -> None:
+    """What a filter needs is looked for before anything is made."""
+    if limits.language not in {None, *known_languages()}:
+        known = ", ".join(known_languages())
+        raise ConfigError(f"filters.language: no language {limits.language!r}; known are {known}")
+    if limits.near_duplicates is not None and find_spec("datasketch") is None:
+        raise ConfigError("filters.near_duplicates needs datasketch: pip install '.[data_gen]', or set it to null")
 
 
 def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dialogue]], list[Reject]]:

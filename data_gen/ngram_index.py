@@ -56,7 +56,7 @@ class NgramIndex:
             ends.append(len(ids))
             owners.append(len(self.rows) - 1)
         hashes = _hashes(np.array(ids, dtype=np.uint64))
-        text_of = np.repeat(np.arange(len(ends)), np.diff(np.array(ends, dtype=np.int64), prepend=0))
+        text_of = np.repeat(np.arange(len(ends)), np.diff(np.array([0, *ends])))
         inside = text_of[: len(hashes)] == text_of[len(ids) - len(hashes) :]
         row_of = np.array(owners, dtype=np.int64)[text_of[: len(hashes)]]
         self._hashes, self._first = _rare(hashes[inside], row_of[inside])

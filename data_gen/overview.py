@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections import Counter
 
 from data_gen.generation_parts import Parts
-from eval.config import Plugin
+from data_gen.plan import Plan
+from eval.config import ConfigError, Plugin
+from eval.probing import open_rows
 from eval.table import Cell, Table
 
 
 def overview(parts: Parts) -> Table:
-    """Everything that is planned, whether an earlier run made it or not."""
+    """Everything that is planned; the cost is of what no earlier run has made."""
     config = parts.config
+    missing = _missing(parts)
     exchanges = sum(len(plan.styles) for plan in parts.plans)
+    lacking = sum(len(plan.styles) for plan in missing)
     styles = Counter(name for plan in parts.plans for name in plan.styles)
     rows = [
         *((Cell(f"seeds of {name}"), Cell.number(len(found))) for name, found in parts.seeds.items()),
         (Cell("seeds refused"), Cell.number(len(parts.refused))),
         (Cell("conversations"), Cell.number(len(parts.plans))),
+        (Cell("made before"), Cell.number(len(parts.plans) - len(missing))),
         *((Cell(f"user turns, {name}"), Cell.number(styles[name])) for name in parts.styles),
         (Cell("generated turns, of both sides"), Cell.number(2 * exchanges)),
-        (Cell("teacher, US dollars at most"), _bound(parts.teacher.cost_bound, 2 * exchanges, config.teacher)),
-        (Cell("judge, US dollars at most"), _bound(parts.judge.cost_bound, exchanges, config.judge)),
+        (Cell("teacher, US dollars at most"), _bound(parts.teacher.cost_bound, 2 * lacking, config.teacher)),
+        (Cell("judge, US dollars at most"), _bound(parts.judge.cost_bound, lacking, config.judge)),
     ]
     compared = ", ".join(f"{name} ({rows} rows)" for name, rows in parts.evaluation.rows.items())
     notes = [
@@ -30,6 +35,18 @@ def overview(parts: Parts) -> Table:
     ]
     notes += [f"NOT compared with {name}: {why.split(' (')[0]}" for name, why in parts.evaluation.missing.items()]
     return Table(f"Plan of {config.folder}", ("", "n"), tuple(rows), tuple(notes))
+
+
+def _missing(parts: Parts) -> list[Plan]:
+    """The plans that no earlier run has made; all, where another process works in the folder just now."""
+    path = parts.config.folder / "work" / "made.jsonl"
+    if not path.is_file():
+        return list(parts.plans)
+    try:
+        with open_rows(path) as made:
+            return [plan for plan in parts.plans if made.missing(parts.key(plan))]
+    except ConfigError:
+        return list(parts.plans)
 
 
 def _bound(dollars: float | None, turns: int, paid: Plugin) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eval import plugin
 from eval.dialogue import Dialogue
 
-TRAIN_SPLITS = frozenset({("gsm8k", "train")})
+TRAIN_SPLITS = frozenset({("arithmetic", "train"), ("gsm8k", "train")})
 """(task, split) of evaluation's data sets that are made to train on."""
 
 

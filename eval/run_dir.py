@@ -135,17 +135,15 @@ def _claim(path: Path) -> Any:
         path.mkdir(parents=True, exist_ok=True)
         lock = (path / ".lock").open("w")
     except OSError as error:
-        raise ConfigError(f"run_dir {path} can't be written: {error.strerror}") from error
+        raise ConfigError(f"{path} can't be written: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         lock.close()
-        raise ConfigError(f"another process works in {path}; wait for it or choose another --run-dir") from error
+        raise ConfigError(f"another process works in {path}; wait for it or choose another folder") from error
     except OSError as error:
         lock.close()
-        raise ConfigError(
-            f"no locks on the file system of {path}: {error.strerror}; choose another --run-dir"
-        ) from error
+        raise ConfigError(f"no locks on the file system of {path}: {error.strerror}; choose another folder") from error
     return lock
 
 
@@ -159,7 +157,7 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
         if not isinstance(before["selection"]["tasks"], dict):
             raise TypeError("selection is of the wrong kind")
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is no manifest ({error}); choose another --run-dir") from error
+        raise ConfigError(f"{path} is no manifest ({error}); choose another folder") from error
     return before
 
 

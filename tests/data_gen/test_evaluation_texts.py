@@ -9,12 +9,24 @@ import pytest
 from data_gen.evaluation_texts import KEPT, read_evaluation_texts
 from eval import plugin
 from eval.config import ConfigError
+from eval.grading.answers import INSTRUCTION
 
 TASKS = plugin.names("eval.tasks")
 
 
-def test_every_task_of_the_project_is_known() -> None:
-    assert {*KEPT, "pocket"} == set(TASKS)
+def test_every_set_with_files_is_read_from_them() -> None:
+    with_files = {name for name in TASKS if plugin.load("eval.tasks", name).SOURCE.hub_id}
+    assert with_files == set(KEPT)
+
+
+def test_a_task_that_no_one_described_is_read_as_it_loads(
+    evaluation_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(KEPT, "gsm8k")
+    found = read_evaluation_texts(["gsm8k"], evaluation_dir, "error")
+    assert found.rows == {"gsm8k": 1}
+    said = [text for _, text in found.texts if text.strip()]
+    assert len(said) == 1 and said[0].startswith("Ulla weaves 14 baskets") and INSTRUCTION not in said[0]
 
 
 def test_every_field_with_text_is_read(evaluation_dir: Path, evaluation_texts: dict[str, str]) -> None:
@@ -22,11 +34,8 @@ def test_every_field_with_text_is_read(evaluation_dir: Path, evaluation_texts: d
     said = {text for _, text in found.texts}
     for field, text in evaluation_texts.items():
         assert text.replace("<<14*9=126>>", "") in said, field
-    assert found.rows == {
-        **dict.fromkeys(("coval", "gpqa", "gsm8k", "ifbench", "ifeval"), 1),
-        "healthbench": 2,
-        "pocket": 100,
-    }
+    counts = {**dict.fromkeys(("coval", "gpqa", "gsm8k", "ifbench", "ifeval"), 1), "healthbench": 2, "pocket": 100}
+    assert {name: found.rows[name] for name in counts} == counts and set(found.rows) == set(TASKS)
     assert not found.missing
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,17 @@ def test_a_run_prints_what_became_of_the_conversations(tmp_path: Path, capsys: p
     assert told.out.rstrip().endswith(f"data set: {folder}")
     assert "conversations: 20/20 rows" in told.err and "filtering: 20/20 rows" in told.err
     assert (folder / "manifest.json").is_file()
+
+
+def test_what_was_made_before_costs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ["--out-dir", str(tmp_path / "set")]
+    assert main([*DEMO, *folder]) == 0
+    rejects = map(json.loads, (tmp_path / "set" / "rejects.jsonl").read_text().splitlines())
+    failed = sum(row["stage"] == "generate" for row in rejects)
+    capsys.readouterr()
+    assert main([*DEMO, *folder, "--conversations", "30", "--dry-run"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"conversations 30 made before {20 - failed}" in told
 
 
 def test_a_setting_that_cannot_work_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
