@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from eval.config import ConfigError
-from eval.dialogue import Dialogue, Failure, Message
-from eval.rows import read_rows
+from eval.dialogue import Dialogue, Failure
+from eval.runs import read_run
 from eval.summary import answer_of
 
 
@@ -21,19 +20,17 @@ class StoredAnswers:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        if not (folder / "summary.json").is_file():
-            raise ConfigError(f"answers_from {folder} is no finished run; finish it with `python -m eval.probe`")
-        protocol = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["protocol"]
-        if protocol["perturbation"] is not None:
-            raise ConfigError(f"answers_from {folder} has perturbed answers; name a run without a perturbation")
-        self.protocol = {part: protocol[part] for part in ("answers_from", "answers", "answers_sha")}
+        try:
+            run = read_run(folder)
+            rows = ((row, answer_of(row)) for row in run.rows())
+            self._answers = {row.id: (answer, row.correct) for row, answer in rows if answer and answer.by != "data"}
+        except ConfigError as error:
+            raise ConfigError(f"answers_from: {error}") from error
+        if run.perturbed:
+            raise ConfigError(f"answers_from: {folder} has perturbed answers; name a run without a perturbation")
+        self.protocol = {part: run.protocol[part] for part in ("answers_from", "answers", "answers_sha")}
         """What a run with these answers has in its protocol for them."""
-        self.protocol["answers_from"] = protocol["answers_from"] or protocol["model"]
-        self._answers: dict[str, tuple[Message, bool | None]] = {}
-        for row in read_rows(folder / "rows.jsonl"):
-            answer = answer_of(row)
-            if answer is not None and answer.by != "data":
-                self._answers[row.id] = answer, row.correct
+        self.protocol["answers_from"] = run.protocol["answers_from"] or run.protocol["model"]
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
         """`dialogue` with the stored answer and its grade; one that ends in the data's own answer passes as it is."""

@@ -45,10 +45,27 @@ def test_a_row_without_an_answer_is_a_failure_that_may_pass(make_run: Callable[.
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"finish": False}, "is no finished run"),
+        ({"finish": False}, "answers_from: the run in .* is not finished"),
         ({"perturbation": {"name": "truncate", "fraction": 0.5}}, "has perturbed answers"),
     ],
 )
 def test_a_run_that_cannot_give_answers_is_refused(make_run: Callable[..., Path], fields: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         StoredAnswers(make_run("base", [JUDGED], **fields))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("rows.jsonl", None, "answers_from: .*base has no rows"),
+        ("rows.jsonl", "{}\n{}\n", "line 1 is no row"),
+        ("manifest.json", "[]", "answers_from: .*base was not written by this version"),
+        ("manifest.json", None, "answers_from: .*base is no run folder"),
+        ("summary.json", "{", "summary.json is no JSON"),
+    ],
+)
+def test_a_damaged_run_is_named(make_run: Callable[..., Path], name: str, content: str | None, message: str) -> None:
+    path = make_run("base", [JUDGED]) / name
+    path.unlink() if content is None else path.write_text(content)
+    with pytest.raises(ConfigError, match=message):
+        StoredAnswers(path.parent)
