@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from eval import plugin, table
+from eval.config import ConfigError
 from eval.paper import drawing, run_tables
 from eval.run_dir import write_atomically
 from eval.runs import Run
@@ -24,14 +26,18 @@ class Written:
 
 
 def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Written:
-    """Write the tables of these `eval.paper.run_tables.names`, each as markdown, CSV, LaTeX and JSON."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write the tables of these `eval.paper.run_tables.names`, each as markdown, CSV, LaTeX and JSON.
+
+    Raises:
+        ConfigError: `out` can't be written.
+    """
     built = run_tables.build(runs, names)
     files = []
-    for one in (one for one in built if one.tables):
-        for ending, render in WRITERS.items():
-            files.append(out / f"{one.file}.{ending}")
-            write_atomically(files[-1], render(one.tables))
+    with _written_into(out):
+        for one in (one for one in built if one.tables):
+            for ending, render in WRITERS.items():
+                files.append(out / f"{one.file}.{ending}")
+                write_atomically(files[-1], render(one.tables))
     return Written(
         files=tuple(files),
         tables=tuple(shown for one in built for shown in table.each_note_once(one.tables)),
@@ -40,8 +46,11 @@ def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Writte
 
 
 def write_figures(runs: Sequence[Run], out: Path) -> Written:
-    """Draw and write every figure of `eval/figures/`, each as PNG and SVG."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Draw and write every figure of `eval/figures/`, each as PNG and SVG.
+
+    Raises:
+        ConfigError: `out` can't be written.
+    """
     files: list[Path] = []
     left_out = []
     for name in plugin.names("eval.figures"):
@@ -49,6 +58,17 @@ def write_figures(runs: Sequence[Run], out: Path) -> Written:
         drawings = module.build(runs)
         if not drawings:
             left_out.append(f"figure {name}: left out, it needs {module.NEEDS}")
-        for title, figure in drawings.items():
-            files += drawing.write(figure, out / f"figure_{title}")
+        with _written_into(out):
+            for title, figure in drawings.items():
+                files += drawing.write(figure, out / f"figure_{title}")
     return Written(tuple(files), (), tuple(left_out))
+
+
+@contextmanager
+def _written_into(out: Path) -> Iterator[None]:
+    """Make the folder `out`; that it, or a file in it, can't be written is a setting that cannot work."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise ConfigError(f"{out} can't be written: {error.strerror}; choose another folder") from error

@@ -72,6 +72,16 @@ def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path, capsys: pytest.Capt
     assert "is no run folder" in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_written_is_an_error(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    for out in (taken, taken / "below"):
+        assert main([*runs, "--out", str(out), "--figures"]) == 2
+        assert f"error: {out} can't be written: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("numbers", ["2", "1,7", "one", "", "1,,3"])
 def test_unknown_tables_are_refused_with_the_known(
     numbers: str, runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
