@@ -161,6 +161,6 @@ def accuracy_before(log: Path) -> Rate:
     return Rate(0, 0)
 
 
-def probes(log: Path) -> dict[int, str]:
+def probes(log: Path) -> dict[str, str]:
     """What each probe that is logged found, in words, by its step."""
-    return {line["step"]: line["told"] for line in read_log(log) if "probe" in line}
+    return {str(line["step"]): line["told"] for line in read_log(log) if "probe" in line}

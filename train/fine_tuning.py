@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SAMPLE = 4
 """Examples on which adapted, merged and saved weights are compared."""
 ENDS = 10
-"""Steps at the beginning and at the end whose mean loss is told."""
+"""Steps at the beginning and at the end whose mean loss is told, at most: no step is in both."""
 
 
 def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
@@ -92,5 +92,5 @@ def save(trainer: Trainer, base: Path, adapted: bool, sample: Sequence[Sequence[
 def loss_at_ends(by_step: dict[int, float]) -> dict[str, float]:
     """The mean loss of the first steps and of the last."""
     values = [by_step[step] for step in sorted(by_step)]
-    first, last = values[:ENDS], values[-ENDS:]
-    return {"first": sum(first) / len(first), "last": sum(last) / len(last)}
+    size = max(1, min(ENDS, len(values) // 2))
+    return {"first": sum(values[:size]) / size, "last": sum(values[-size:]) / size}
