@@ -23,7 +23,8 @@ class NearDuplicates:
 
         self._threshold = threshold
         self._kept: dict[int, set[str]] = {}
-        self._index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
+        # Tuned to miss little rather than to propose little; the library has no tuning for thresholds close to 1.
+        self._index = MinHashLSH(threshold=min(threshold, 0.9), num_perm=PERMUTATIONS, weights=(0.05, 0.95))
 
     def check(self, dialogue: Dialogue) -> Reason | None:
         """Why `dialogue` repeats one that passed before; None lets it pass too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ def test_the_same_words_are_a_duplicate_of_the_first(make_conversation: Make) ->
     assert reason.detail == "of plan 3: Jaccard similarity 1.00"
 
 
-@pytest.mark.parametrize(("threshold", "found"), [(0.7, True), (0.95, False)])
+@pytest.mark.parametrize(("threshold", "found"), [(0.7, True), (0.95, True), (0.97, False)])
 def test_one_word_more_is_as_similar_as_the_threshold_says(
     make_conversation: Make, threshold: float, found: bool
 ) -> None:
@@ -42,6 +43,31 @@ def test_a_duplicate_that_is_dropped_hides_nothing(make_conversation: Make) -> N
     seen.check(make_conversation(LONG, "So.", number=1))
     reason = seen.check(make_conversation(LONG, "So.", number=2))
     assert reason is not None and reason.detail.startswith("of plan 0")
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 1.0])
+def test_hardly_one_is_missed_that_a_comparison_with_all_finds(make_conversation: Make, threshold: float) -> None:
+    draw = random.Random(2)
+    words = LONG.split()
+    texts = []
+    for _ in range(150):
+        start = draw.randrange(8)
+        text = words[start : start + draw.randrange(8, 18)]
+        text[draw.randrange(len(text))] = draw.choice(words)
+        texts.append(" ".join(text))
+    seen = NearDuplicates(threshold)
+    kept: list[set[str]] = []
+    missed = found = 0
+    for number, text in enumerate(texts):
+        grams = word_trigrams([text])
+        near = any(len(grams & other) / len(grams | other) >= threshold for other in kept)
+        reason = seen.check(make_conversation(text, "So.", number=number))
+        assert near or reason is None, "what is said to be near is near"
+        found += reason is not None
+        missed += near and reason is None
+        if reason is None:
+            kept.append(grams)
+    assert found > 0 and missed <= 0.03 * (found + missed)
 
 
 def test_trigrams_stay_within_a_turn() -> None:
