@@ -90,10 +90,15 @@ def read_rows(path: Path) -> Iterator[Dialogue]:
     Raises:
         ValueError: a line other than a torn last one is no row; the message names file and line.
     """
+    return (dialogue for _, dialogue in numbered_rows(path))
+
+
+def numbered_rows(path: Path) -> Iterator[tuple[int, Dialogue]]:
+    """The same rows, each with the number of its line, from 1."""
     last = {key: start for key, _, start, _ in _scan(path)}
-    for key, dialogue, start, _ in _scan(path):
+    for number, (key, dialogue, start, _) in enumerate(_scan(path), start=1):
         if last[key] == start:
-            yield dialogue
+            yield number, dialogue
 
 
 def _scan(path: Path) -> Iterator[tuple[str, Dialogue, int, int]]:

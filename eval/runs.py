@@ -6,19 +6,31 @@ One run is one protocol. Nothing here adds rows of two runs together, and nothin
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.rows import read_rows
+from eval.rows import numbered_rows
 from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 
 RATES = frozenset(field.name for field in fields(TaskSummary) if field.type in (Rate, "Rate"))
 """Fields of `TaskSummary` that are rates."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row stands: its file and the number of its line, from 1."""
+
+    path: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,10 @@ class Run:
     protocol: Mapping[str, Any]
     """What its rows share: model, format, history, sampling, perturbation, judge and the rest."""
     summaries: tuple[TaskSummary, ...]
+    given_name: str | None = None
+    """The name that its configuration gives it, such as "Base"."""
+    selection: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Which rows of which data: a file of `eval/tasks/` to its version, its options without a limit, and the seed."""
 
     @property
     def name(self) -> str:
@@ -62,9 +78,14 @@ class Run:
         Raises:
             ConfigError: a line is no row; the message names it.
         """
+        return (row for _, row in self.located_rows())
+
+    def located_rows(self) -> Iterator[tuple[Place, Dialogue]]:
+        """The same rows, each with its place."""
         try:
             for path in self.paths:
-                yield from read_rows(path / "rows.jsonl")
+                for line, row in numbered_rows(path / "rows.jsonl"):
+                    yield Place(path / "rows.jsonl", line), row
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
@@ -81,12 +102,13 @@ def read_run(path: Path) -> Run:
         if not (path / name).is_file():
             raise ConfigError(f"{path} {lacks}: it has no {name}; make one with `python -m eval.probe`")
     if not (path / "summary.json").is_file():
-        raise ConfigError(f"the run in {path} is not finished: it has no summary.json; run its command again")
+        raise ConfigError(f"the run in {path} is not finished: it has no summary.json; {_completed_by(path)}")
     try:
-        protocol = _read_json(path / "manifest.json")["protocol"]
+        manifest = _read_json(path / "manifest.json")
         summaries = tuple(_summary(task) for task in _read_json(path / "summary.json")["tasks"])
-        run = Run((path,), protocol, summaries)
+        run = Run((path,), manifest["protocol"], summaries)
         assert run.model and run.format and run.temperature >= 0
+        run = replace(run, given_name=manifest["config"].get("name"), selection=_selection(manifest["selection"]))
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
         problem = f"{path} was not written by this version ({type(error).__name__}: {error})"
         raise ConfigError(f"{problem}; run its command again, or leave it out") from error
@@ -115,7 +137,22 @@ def _joined(run: Run, other: Run) -> Run:
     if both:
         folders = " and ".join(str(path) for path in (*run.paths, *other.paths))
         raise ConfigError(f"{folders} hold {', '.join(sorted(both))} under the same protocol; leave one out")
-    return Run((*run.paths, *other.paths), run.protocol, (*run.summaries, *other.summaries))
+    return replace(
+        run,
+        paths=(*run.paths, *other.paths),
+        summaries=(*run.summaries, *other.summaries),
+        selection={**run.selection, **other.selection},
+    )
+
+
+def _completed_by(path: Path) -> str:
+    """What to do about an unfinished run: its own configuration goes on where it was."""
+    command = shlex.join(["python", "-m", "eval.probe", "--config", f"{path / 'config.yaml'}", "--run-dir", f"{path}"])
+    return f"complete it with `{command}`"
+
+
+def _selection(selection: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {task: {**options, "seed": selection["seed"]} for task, options in selection["tasks"].items()}
 
 
 def _summary(task: Mapping[str, Any]) -> TaskSummary:

@@ -21,6 +21,9 @@ DIGITS = 4
 """Decimals of exported numbers: enough for any n here, and above what differs between floating-point libraries."""
 MARKS = re.compile(r"[\\`*|<&~]|\](?=[(\[:])|_(?![^\W_])|(?<![^\W_])_")
 """What markdown could take for markup; an underscore inside a word is not, so that names stay readable."""
+LINK_MARKS = re.compile(rf"[\[\]]|{MARKS.pattern}")
+"""The same inside the text of a link, which a bracket would end."""
+ESCAPED = r"\\\g<0>"
 LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"},
@@ -47,6 +50,8 @@ class Cell:
     """Rows that should have had an outcome, known or not."""
     paper: float | None = None
     """The paper's value, in the same unit."""
+    link: str | None = None
+    """Relative URL of what stands behind it, for markdown and HTML."""
 
     @classmethod
     def number(cls, value: float | None, digits: int = 0) -> Cell:
@@ -208,7 +213,7 @@ def _markdown(table: Table) -> str:
     from rich.cells import cell_len
 
     lines = [[_escape(text) for text in table.columns]]
-    lines += [[_escape(cell.text) for cell in row] for row in table.rows]
+    lines += [[_linked(cell) for cell in row] for row in table.rows]
     widths = [max(3, *(cell_len(line[i]) for line in lines)) for i in range(len(table.columns))]
     rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
     padded = []
@@ -220,9 +225,16 @@ def _markdown(table: Table) -> str:
     return "\n".join([f"### {_escape(table.title)}", "", *body, "", *notes, *([""] if notes else [])])
 
 
+def _linked(cell: Cell) -> str:
+    """A cell as markdown; in the text of a link, brackets would end it."""
+    if cell.link is None:
+        return _escape(cell.text)
+    return f"[{LINK_MARKS.sub(ESCAPED, _printable(cell.text))}]({cell.link})"
+
+
 def _escape(text: str) -> str:
     """Text that markdown shows as it is: on one line, without control characters, with its marks escaped."""
-    return MARKS.sub(r"\\\g<0>", _printable(text))
+    return MARKS.sub(ESCAPED, _printable(text))
 
 
 def _printable(text: str) -> str:

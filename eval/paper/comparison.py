@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from eval.dialogue import Dialogue
+from eval.dialogue import Dialogue, State
 from eval.labels import SPECIFIC
 from eval.stats.paired import Pairs, pair
 from eval.stats.rates import Rate
@@ -33,14 +33,17 @@ class Outcome:
 
     task: str
     setting: Setting | None
+    state: State
+    correct: bool | None
     genuine: bool | None
     specific: bool | None
+    label: str | None
     turn: str | None
 
 
 def outcomes_of(rows: Iterable[Dialogue]) -> dict[str, Outcome]:
     """The outcome of each row by its id; all that `compare` needs of a run."""
-    return {row.id: _outcome(row) for row in rows}
+    return {row.id: outcome_of(row) for row in rows}
 
 
 def compare(before: Mapping[str, Outcome], after: Mapping[str, Outcome]) -> list[Comparison]:
@@ -63,14 +66,18 @@ def compare(before: Mapping[str, Outcome], after: Mapping[str, Outcome]) -> list
     ]
 
 
-def _outcome(row: Dialogue) -> Outcome:
+def outcome_of(row: Dialogue) -> Outcome:
+    """What a finished row shows."""
     judgement = row.judgement if row.state in JUDGED else None
     turn = user_turn_of(row)
     return Outcome(
         task=row.task,
         setting=setting_of(row),
+        state=row.state,
+        correct=row.correct,
         genuine=judgement.genuine if judgement else None,
         specific=judgement.label in SPECIFIC if judgement else None,
+        label=judgement.label if judgement else None,
         turn=turn.text if turn else None,
     )
 

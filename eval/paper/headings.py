@@ -28,6 +28,24 @@ SETTINGS: dict[Setting | None, str] = {
     None: "setting unknown",
 }
 
+FOLLOW_UP: dict[Setting | None, str] = {
+    "self-generated": "follow-up",
+    "cross": "cross",
+    "held-out": "held-out",
+    None: "follow-up (setting unknown)",
+}
+"""What a column of follow-up rates is called, by whose answers the user turns follow."""
+
+
+def accuracy_heading(task: str) -> str:
+    """The heading of a column of right answers."""
+    return f"{heading(task)} accuracy %"
+
+
+def follow_up_heading(task: str, setting: Setting | None) -> str:
+    """The heading of a column of follow-ups."""
+    return f"{heading(task)} {FOLLOW_UP[setting]} %"
+
 
 def heading(task: str) -> str:
     """The name of a task as a reader knows it."""

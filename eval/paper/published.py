@@ -21,6 +21,8 @@ class PublishedTable:
 
     columns: tuple[Mapping[str, Any], ...]
     rows: Mapping[str, tuple[float, ...]]
+    model: str | None = None
+    """The one model that all rows are about; None where rows are about several."""
 
     def __post_init__(self) -> None:
         for name, values in self.rows.items():
@@ -62,9 +64,12 @@ def read_paper() -> Paper:
     import yaml
 
     content = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    tables = {
-        name: PublishedTable(tuple(table["columns"]), {row: tuple(values) for row, values in table["rows"].items()})
-        for name, table in content.pop("tables").items()
-    }
+    tables = {name: _table(**table) for name, table in content.pop("tables").items()}
     content |= {"models": tuple(content["models"]), "temperatures": tuple(content["temperatures"])}
     return Paper(tables=tables, **content)
+
+
+def _table(
+    columns: list[Mapping[str, Any]], rows: Mapping[str, list[float]], model: str | None = None
+) -> PublishedTable:
+    return PublishedTable(tuple(columns), {row: tuple(values) for row, values in rows.items()}, model)

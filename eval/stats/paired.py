@@ -59,10 +59,32 @@ class Pairs:
             return None
         from scipy.stats import norm
 
+        middle, error = self._adjusted()
+        half = norm.ppf((1 + confidence) / 2) * error
+        return Interval(max(-1.0, float(middle - half)), min(1.0, float(middle + half)))
+
+    def fell_p(self, margin: float) -> float | None:
+        """One-sided p-value of "the rate fell by `margin` (in [0, 1]) or less"; None without pairs.
+
+        Below 0.05, the 90 % `interval` lies below -margin: the rate fell by more. Above 0.95, the interval lies above
+        -margin: it fell by less (non-inferiority). At a fall of just `margin`, over 31 to 1319 pairs, margins of 0 to
+        10 points and 0 % to 10 % of pairs that rise, the first is said wrongly in at most 5.0 % of samples, the second
+        in at most 7 %, but in up to 9.2 % where no pair rises.
+
+        Source: the same adjusted Wald statistic, see `interval`; the percentages are exact sums.
+        """
+        if not self.n:
+            return None
+        from scipy.stats import norm
+
+        middle, error = self._adjusted()
+        return float(norm.cdf((middle + margin) / error))
+
+    def _adjusted(self) -> tuple[float, float]:
+        """The difference and its standard error, with one pair more in each direction."""
         first, second, n = self.only_first + 1, self.only_second + 1, self.n + 2
         middle = (second - first) / n
-        half = norm.ppf((1 + confidence) / 2) * (((first + second) / n - middle**2) / n) ** 0.5
-        return Interval(max(-1.0, float(middle - half)), min(1.0, float(middle + half)))
+        return middle, (((first + second) / n - middle**2) / n) ** 0.5
 
 
 def pair(first: Mapping[str, bool | None], second: Mapping[str, bool | None]) -> Pairs:

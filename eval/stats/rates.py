@@ -58,3 +58,18 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     low, high = proportion_confint(successes, n, alpha=1 - confidence, method="wilson")
     # At 0 of n and n of n the end is exactly 0 or 1; floating point misses it by about 1e-17, on either side.
     return Interval(0.0 if successes == 0 else float(low), 1.0 if successes == n else float(high))
+
+
+def same_rate_p(first: Rate, second: Rate) -> float | None:
+    """Two-sided p-value of Fisher's exact test that two independent samples have one rate; None if one has no trials.
+
+    It rejects a true hypothesis at most as often as its level says.
+
+    Source: Fisher 1935, The Logic of Inductive Inference, https://doi.org/10.2307/2342435, by scipy.
+    """
+    if not first.n or not second.n:
+        return None
+    from scipy.stats import fisher_exact
+
+    table = [[rate.successes, rate.n - rate.successes] for rate in (first, second)]
+    return float(fisher_exact(table).pvalue)

@@ -1,7 +1,7 @@
 """Table 2: accuracy and follow-up rates of one model, a column a task, with the counts behind them.
 
 Summaries in, tables out; pure. Self-generated answers and held-out ones stand in separate columns, never pooled.
-Layout: arXiv 2604.02315, Table 2.
+Several models side by side, against the paper's numbers, are in `table2_models.py`. Layout: arXiv 2604.02315, Table 2.
 """
 
 from __future__ import annotations
@@ -12,18 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.labels import LABELS
-from eval.paper.headings import heading, place
+from eval.paper.headings import accuracy_heading, follow_up_heading, heading, place
 from eval.perturb import describe
 from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table
 
-FOLLOW_UP = {
-    "self-generated": "follow-up",
-    "cross": "cross",
-    "held-out": "held-out",
-    None: "follow-up (setting unknown)",
-}
 TRUNCATED = "Truncated user turns (cut off at their token limit) are judged as they stand and count in n."
 UNJUDGED = "unjudged = gen_error + judge_error + skipped; these rows count in N, not in judged n."
 NOT_POOLED = (
@@ -97,12 +91,10 @@ def _row(name: str, summaries: Sequence[TaskSummary], protocol: Protocol) -> Tab
     columns = [("model", Cell(name))]
     for summary in summaries:
         if summary.accuracy.n:
-            columns.append((f"{heading(summary.task)} accuracy %", Cell.rate(summary.accuracy, with_n=True)))
-        columns.append(
-            (f"{heading(summary.task)} {FOLLOW_UP[summary.setting]} %", Cell.rate(summary.genuine, with_n=True))
-        )
+            columns.append((accuracy_heading(summary.task), Cell.rate(summary.accuracy, with_n=True)))
+        columns.append((follow_up_heading(summary.task, summary.setting), Cell.rate(summary.genuine, with_n=True)))
     headings, cells = zip(*columns, strict=True)
-    notes = (protocol.line(), NOT_POOLED, TRUNCATED, *_other_judges(summaries, protocol.judge))
+    notes = (protocol.line(), NOT_POOLED, TRUNCATED, *other_judges(summaries, protocol.judge))
     return Table("Table 2", headings, (cells,), notes)
 
 
@@ -127,7 +119,7 @@ def _columns(summaries: Sequence[TaskSummary]) -> list[str]:
     return [heading(s.task) + (f", {s.setting or 'setting unknown'}" if times[s.task] > 1 else "") for s in summaries]
 
 
-def _other_judges(summaries: Sequence[TaskSummary], judge: str) -> list[str]:
+def other_judges(summaries: Sequence[TaskSummary], judge: str) -> list[str]:
     """A warning per judge, other than the table's, whose judgements are among the rows."""
     rows: Counter[str] = Counter()
     for summary in summaries:

@@ -21,6 +21,7 @@ class FolderConfig(Config):
     """What `RunDir` needs of a configuration."""
 
     run_dir: Path = Field(description="folder")
+    name: str | None = Field(None, description="name of the run in tables")
 
 
 def judged_row(
@@ -65,8 +66,9 @@ def protocol(
     perturbation: dict[str, Any] | None = None,
     answers_from: str | None = None,
     judge: str = "local-1",
+    **other: Any,
 ) -> dict[str, Any]:
-    """A protocol as a probe writes it."""
+    """A protocol as a probe writes it; further keywords replace parts of it."""
     greedy = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
     return {
         "model": model,
@@ -81,6 +83,7 @@ def protocol(
         "answers_from": answers_from,
         "perturbation": perturbation,
         "judge": judge,
+        **other,
     }
 
 
@@ -89,13 +92,22 @@ MakeRun = Callable[..., Path]
 
 @pytest.fixture
 def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
-    """Writes a run folder of the given rows with the writers of a probe; keywords are those of `protocol`."""
+    """Writes a run folder of the given rows with the writers of a probe; other keywords are those of `protocol`."""
     monkeypatch.setattr("eval.manifest.git_state", lambda folder: {"commit": None, "dirty_sha256": None, "diff": None})
     monkeypatch.setattr("eval.manifest.packages", dict)
 
-    def make(name: str, rows: Iterable[Dialogue], finish: bool = True, **fields: Any) -> Path:
+    def make(
+        name: str,
+        rows: Iterable[Dialogue],
+        finish: bool = True,
+        *,
+        called: str | None = None,
+        tasks: dict[str, dict[str, Any]] | None = None,
+        **fields: Any,
+    ) -> Path:
         path = tmp_path / "runs" / name
-        with RunDir(path, FolderConfig(run_dir=path), protocol(**fields), {"seed": 0, "tasks": {}}) as run:
+        config, selection = FolderConfig(run_dir=path, name=called), {"seed": 0, "tasks": tasks or {}}
+        with RunDir(path, config, protocol(**fields), selection) as run:
             rows = list(rows)
             with RowStore(path / "rows.jsonl") as store:
                 for row in rows:

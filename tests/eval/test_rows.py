@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
-from eval.rows import RowStore, read_rows
+from eval.rows import RowStore, numbered_rows, read_rows
 
 
 def dialogue(number: int, text: str = "hello") -> Dialogue:
@@ -95,6 +95,15 @@ def test_a_line_that_is_no_row_is_an_error_with_its_place(tmp_path: Path, line: 
         RowStore(path)
     with pytest.raises(ValueError, match="line 2"):
         list(read_rows(path))
+
+
+def test_rows_are_numbered_by_their_lines_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
+    with RowStore(tmp_path / "rows.jsonl") as store:
+        for key, text in (("a", "one"), ("b", "two"), ("a", "three")):
+            store.append(key, dialogue(0, text))
+    numbered = list(numbered_rows(tmp_path / "rows.jsonl"))
+    assert [(line, row.messages[0].text) for line, row in numbered] == [(2, "two"), (3, "three")]
+    assert [row for _, row in numbered] == list(read_rows(tmp_path / "rows.jsonl"))
 
 
 def test_two_writers_are_refused(tmp_path: Path) -> None:

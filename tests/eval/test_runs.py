@@ -31,6 +31,24 @@ def test_a_run_reads_back_as_it_was_written(make_run: MakeRun, rows_of: RowsOf) 
     assert list(run.rows()) == rows, "rows can be read again"
 
 
+def test_a_run_tells_its_name_and_which_data_it_holds(make_run: MakeRun, rows_of: RowsOf) -> None:
+    tasks = {"gsm8k": {"version": 1}, "gpqa": {"version": 2, "subset": "main"}}
+    run = read_run(make_run("named", rows_of("gsm8k", 3, 1), called="SFT", tasks=tasks))
+    assert run.given_name == "SFT"
+    assert run.selection == {
+        "gsm8k": {"version": 1, "seed": 0},
+        "gpqa": {"version": 2, "subset": "main", "seed": 0},
+    }
+    assert read_run(make_run("bare", rows_of("gsm8k", 3, 1))).given_name is None
+
+
+def test_every_row_has_a_place(make_run: MakeRun, rows_of: RowsOf) -> None:
+    rows = rows_of("gsm8k", 3, 1)
+    path = make_run("again", [*rows, rows[1]])
+    found = {row.id: str(place) for place, row in read_run(path).located_rows()}
+    assert found == {row.id: f"{path}/rows.jsonl:{line}" for row, line in zip(rows, (1, 4, 3), strict=True)}
+
+
 def test_a_perturbed_run_says_so(make_run: MakeRun, rows_of: RowsOf) -> None:
     assert read_run(make_run("cut", rows_of("gsm8k", 3, 1), perturbation={"name": "truncate"})).perturbed
 
@@ -42,8 +60,11 @@ def test_folders_that_are_no_finished_run_are_refused_by_name(
         read_run(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"is no run folder: it has no manifest\.json"):
         read_run(tmp_path)
-    with pytest.raises(ConfigError, match=r"half is not finished: it has no summary\.json"):
-        read_run(make_run("half", rows_of("gsm8k", 3, 1), finish=False))
+    half = make_run("half", rows_of("gsm8k", 3, 1), finish=False)
+    with pytest.raises(
+        ConfigError, match=r"half is not finished: it has no summary\.json; complete it with `python -m"
+    ):
+        read_run(half)
     path = make_run("bare", rows_of("gsm8k", 3, 1))
     (path / "rows.jsonl").unlink()
     with pytest.raises(ConfigError, match=r"bare has no rows: it has no rows\.jsonl"):

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -80,6 +81,25 @@ def test_any_text_in_a_markdown_cell_is_shown_as_it_is(text: str) -> None:
     rows, kinds = parsed(to_markdown([table(Cell(text))]))
     assert rows == [["name", "c0"], ["r", shown(text)]]
     assert kinds <= {"text", "text_special"}
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.text(alphabet="ab1 \\`*_|<>&~[]()!#:-\n\x85é", max_size=14) | st.sampled_from(HOSTILE))
+def test_any_text_of_a_link_is_shown_as_it_is_and_leads_where_it_should(text: str) -> None:
+    tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown([table(Cell(f"x{text}x", link="a/b%20c.md"))]))
+    inline = [token.children for token in tokens if token.type == "inline"][-1] or []
+    assert [child.attrs for child in inline if child.type == "link_open"] == [{"href": "a/b%20c.md"}]
+    assert "".join(child.content for child in inline) == shown(f"x{text}x")
+    assert {child.type for child in inline} <= {"text", "text_special", "link_open", "link_close"}
+
+
+def test_a_link_is_for_markdown_alone() -> None:
+    linked, plain = table(Cell.rate(Rate(1, 4), with_n=True)), table(Cell.rate(Rate(1, 4), with_n=True))
+    linked = replace(linked, rows=((linked.rows[0][0], replace(linked.rows[0][1], link="rows.jsonl")),))
+    assert "[25.0 \\[4.6, 69.9\\] n=4](rows.jsonl)" in to_markdown([linked])
+    for render in (to_csv, to_latex, to_terminal):
+        assert render([linked]) == render([plain])
+    assert json.loads(to_json([linked]))[0]["rows"][0][1]["link"] == "rows.jsonl"
 
 
 def test_readable_text_is_not_cluttered() -> None:

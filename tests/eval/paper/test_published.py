@@ -23,6 +23,10 @@ def test_values_by_model_task_and_temperature() -> None:
     assert PAPER.value("table7", "balanced, mini and gpt-5.4", measure="label kappa") == 0.721
 
 
+def test_table_2_is_about_one_model() -> None:
+    assert {name: table.model for name, table in read_paper().tables.items() if table.model} == {"table2": "Qwen3.5-2B"}
+
+
 def test_what_the_paper_lacks_is_unknown() -> None:
     assert PAPER.value("table3", "SmolLM2-135M", task="gsm8k", measure="accuracy", temperature=0.0) is None
     assert PAPER.value("table3", "Qwen3.5-2B", task="gsm8k", measure="accuracy", temperature=0.7) is None

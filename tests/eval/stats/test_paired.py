@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from statistics import NormalDist
 
 import pytest
 from scipy.stats import binomtest, multinomial
@@ -73,6 +74,38 @@ def test_the_interval_covers_its_level_where_pairs_differ(n: int, up: float, dow
 
 def test_the_interval_is_careful_where_few_pairs_differ() -> None:
     assert coverage(93, 0.02, 0.02) > 0.98
+
+
+def test_how_far_it_fell_by_hand() -> None:
+    # (10 - 2) / 19 falls back to the middle of the interval; its normal tail at a margin of 5 points.
+    pairs = Pairs(both=3, only_first=9, only_second=1, neither=4)
+    middle, error = -8 / 19, math.sqrt((12 / 19 - (8 / 19) ** 2) / 19)
+    assert pairs.fell_p(0.05) == pytest.approx(NormalDist().cdf((middle + 0.05) / error))
+    assert Pairs(0, 0, 0, 0).fell_p(0.05) is None
+    assert Pairs(5, 2, 2, 5).fell_p(0.0) == 0.5
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02, 0.1])
+def test_a_fall_is_shown_where_the_interval_says_so(margin: float) -> None:
+    for first in range(0, 40, 3):
+        pairs = Pairs(both=60 - first, only_first=first, only_second=3, neither=20)
+        interval, p = pairs.interval(0.90), pairs.fell_p(margin)
+        assert interval is not None and p is not None
+        assert (p < 0.05) == (interval.high < -margin) and (p > 0.95) == (interval.low > -margin)
+
+
+@pytest.mark.parametrize(("n", "margin", "up"), [(93, 0.0, 0.1), (198, 0.05, 0.0), (93, 0.1, 0.01), (300, 0.02, 0.03)])
+def test_a_model_that_is_as_good_as_allowed_is_rarely_called_worse(n: int, margin: float, up: float) -> None:
+    called_worse = called_within = 0.0
+    for second in range(n + 1):
+        for first in range(n + 1 - second):
+            chance = multinomial.pmf([second, first, n - first - second], n, [up, up + margin, 1 - 2 * up - margin])
+            if chance > 1e-9:
+                p = Pairs(0, first, second, n - first - second).fell_p(margin)
+                assert p is not None
+                called_worse += chance * (p < 0.05)
+                called_within += chance * (p > 0.95)
+    assert called_worse <= 0.05 and called_within <= 0.072
 
 
 def test_holm_by_hand() -> None:

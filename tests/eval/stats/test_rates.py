@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 from statsmodels.stats.proportion import proportion_confint
 
-from eval.stats.rates import Interval, Rate, wilson
+from eval.stats.rates import Interval, Rate, same_rate_p, wilson
 
 
 def by_hand(k: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
@@ -130,6 +130,19 @@ def test_simulated_coverage_is_the_exact_one(rate: float, n: int) -> None:
 
 def test_coverage_falls_short_at_rare_events_as_the_docstring_says() -> None:
     assert round(coverage(0.005, 31), 3) == 0.856
+
+
+@pytest.mark.parametrize(("first", "second"), [((3, 10), (9, 12)), ((144, 300), (120, 300)), ((0, 5), (5, 5))])
+def test_two_samples_of_one_rate_by_the_hypergeometric_sum(first: tuple[int, int], second: tuple[int, int]) -> None:
+    """All tables with these margins that are no more likely than the observed one."""
+    (a, n), (b, m) = first, second
+    chances = hypergeom.pmf(np.arange(n + 1), n + m, a + b, n)
+    expected = chances[chances <= chances[a] * (1 + 1e-9)].sum()
+    assert same_rate_p(Rate(a, n), Rate(b, m)) == pytest.approx(expected)
+
+
+def test_two_samples_of_which_one_is_empty_are_not_compared() -> None:
+    assert same_rate_p(Rate(0, 0), Rate(3, 10)) is same_rate_p(Rate(3, 10), Rate(0, 0)) is None
 
 
 def test_importing_stats_is_light() -> None:

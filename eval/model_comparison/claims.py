@@ -1,0 +1,34 @@
+"""What the paper's Table 2 prints for a model of ours, and whether it is about such models at all."""
+
+from __future__ import annotations
+
+from eval.model_comparison.figure import Figure
+from eval.model_comparison.verdict import Claim
+from eval.paper.published import read_paper
+from eval.runs import Run
+
+BASE = "Base"
+"""The paper's row for the model before training."""
+
+
+def claim_of(name: str | None, figure: Figure) -> Claim | None:
+    """The paper's value of a figure for the model called `name`, or for Base where that is None; None without one."""
+    paper = read_paper()
+    rows = {row.casefold(): row for row in paper.tables["table2"].rows}
+    row = BASE if name is None else rows.get(name.casefold())
+    column = {"task": figure.task, "measure": figure.measure}
+    value = None if row is None else paper.value("table2", row, **column)
+    if value is None:
+        return None
+    base = None if name is None else paper.value("table2", BASE, **column)
+    return Claim(value, base, paper.rows[figure.task])
+
+
+def why_no_claims(base: Run) -> str:
+    """Why the paper's values say nothing about models that come from this one; empty where they do."""
+    whose = read_paper().tables["table2"].model
+    if base.model != whose:
+        return f"the paper's Table 2 is about {whose}, and the first run about {base.model}"
+    if base.temperature:
+        return f"the paper's Table 2 is read as greedy, and these user turns have temperature {base.temperature:g}"
+    return ""

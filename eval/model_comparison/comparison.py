@@ -1,0 +1,157 @@
+"""Models side by side: every figure of Table 2 with its evidence and its verdict, and the cross condition beside it.
+
+Runs in, numbers out; `eval/tables/table2_models.py` prints them. The first model is Base: every other is paired with
+it, row by row. Nothing is pooled over models, tasks or settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.config import ConfigError
+from eval.model_comparison.claims import claim_of, why_no_claims
+from eval.model_comparison.figure import Figure, figures_of, rate_of
+from eval.model_comparison.measured_model import MeasuredModel, answers_of_another, names_of, read_model, refuse_alike
+from eval.model_comparison.same_protocol import OF_A_CROSS_RUN, OF_THE_MODEL, differences, refuse_other_protocol
+from eval.model_comparison.verdict import Claim, Evidence, Finding, find
+from eval.runs import Run
+from eval.stats.paired import holm, pair
+from eval.stats.rates import Rate, same_rate_p
+
+FORCE = "measure it again under the same protocol, or mark it with --force"
+
+
+@dataclass(frozen=True)
+class MeasuredFigure:
+    """One cell: a figure of one model, or of its cross run."""
+
+    model: MeasuredModel
+    figure: Figure
+    outcomes: Mapping[str, bool | None]
+    base: Mapping[str, bool | None] | None
+    """The outcomes of Base on the same figure; None for Base itself."""
+    specific: Rate | None
+    """Beside a genuine rate, the specific one."""
+    evidence: Evidence
+    claim: Claim | None
+    finding: Finding
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All cells, a model after the other, each in the order of `figures`."""
+
+    models: tuple[MeasuredModel, ...]
+    figures: tuple[Figure, ...]
+    cells: tuple[MeasuredFigure, ...]
+    cross: tuple[MeasuredFigure, ...]
+    """User turns of each model on Base's answers, each compared with Base's own turns on them."""
+    marks: Mapping[str, tuple[str, ...]]
+    """Model, or cross run, to the settings in which it differs from Base and must not; filled by force alone."""
+    without_claims: str
+    """Why the paper's values do not apply; empty where they do."""
+
+    @property
+    def base(self) -> MeasuredModel:
+        """The model that all others are compared with."""
+        return self.models[0]
+
+
+def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool = False) -> Comparison:
+    """Compare the models of the runs with that of the first; a run on another model's answers goes with the cross runs.
+
+    Args:
+        force: keep runs of another protocol, and mark them.
+
+    Raises:
+        ConfigError: a run is perturbed or of another protocol, or holds no task of Table 2.
+    """
+    perturbed = [run.name for run in (*runs, *cross) if run.perturbed]
+    if perturbed:
+        raise ConfigError(f"{perturbed[0]} has perturbed answers, and Table 2 is about whole ones; leave it out")
+    own = [run for run in runs if not answers_of_another(run)]
+    if not own or own[0] is not runs[0]:
+        raise ConfigError("the first run is Base, on its own answers; name it before the others")
+    on_base = [*(run for run in runs if run not in own), *cross]
+    models = [read_model(run, name) for run, name in zip(own, names_of(own), strict=True)]
+    crossed = [read_model(run, _cross_name(run, models)) for run in on_base]
+    refuse_alike([model.name for model in crossed])
+    marks = {other.name: _refused(models[0], other, force) for other in models[1:]}
+    marks |= {other.name: _refused_cross(models[0], other, force) for other in crossed}
+    figures = figures_of(task for model in models for task in model.tasks)
+    without = why_no_claims(models[0].run)
+    return Comparison(
+        models=tuple(models),
+        figures=figures,
+        cells=_found(models[0], [(model, figure) for model in models for figure in figures], not without),
+        cross=_found(models[0], [(model, figure) for model in crossed for figure in _cross_figures(model)], False),
+        marks={name: tuple(found) for name, found in marks.items() if found},
+        without_claims=without,
+    )
+
+
+def _cross_name(run: Run, models: Sequence[MeasuredModel]) -> str:
+    """A cross run is called like the row of its model."""
+    own = next((model.name for model in models if model.run.protocol["model"] == run.protocol["model"]), None)
+    return f"{own or run.given_name or run.model} on the answers of {models[0].name}"
+
+
+def _refused(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
+    found = differences(first.run, other.run, OF_THE_MODEL)
+    if not force:
+        refuse_other_protocol(first, other, found, FORCE)
+    return found
+
+
+def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
+    whose = other.run.protocol["answers_from"]
+    if whose != first.run.protocol["model"]:
+        wanted = f"{first.name} ({first.run.protocol['model']})"
+        raise ConfigError(f"{other.run.name} has the answers of {whose}, not of {wanted}; leave it out")
+    found = differences(first.run, other.run, OF_A_CROSS_RUN)
+    if not force:
+        refuse_other_protocol(first, other, found, FORCE)
+    return found
+
+
+def _cross_figures(model: MeasuredModel) -> list[Figure]:
+    """Follow-ups on another model's answers, of every task that has them."""
+    tasks = sorted({row.task for row in model.rows.values() if row.setting == "cross"})
+    return [Figure(task, "genuine", "cross") for task in tasks]
+
+
+def _found(
+    base: MeasuredModel, wanted: Sequence[tuple[MeasuredModel, Figure]], claimed: bool
+) -> tuple[MeasuredFigure, ...]:
+    """The cells of one table: their p-values are adjusted together."""
+    outcomes = [figure.outcomes(model.rows) for model, figure in wanted]
+    rates = [rate_of(known) for known in outcomes]
+    bases = [None if model is base else _of_base(base, figure) for model, figure in wanted]
+    pairs = [None if before is None else pair(before, after) for before, after in zip(bases, outcomes, strict=True)]
+    claims = [claim_of(None if model is base else model.name, figure) if claimed else None for model, figure in wanted]
+    p_base = holm([counted.p_value if counted else None for counted in pairs])
+    p_paper = holm(
+        [same_rate_p(rate, claim.rate) if claim else None for rate, claim in zip(rates, claims, strict=True)]
+    )
+    cells = []
+    for place, (model, figure) in enumerate(wanted):
+        evidence = Evidence(rates[place], len(outcomes[place]), pairs[place], p_base[place], p_paper[place])
+        finding = find(evidence, claims[place])
+        specific = _specific(model, figure)
+        cells.append(
+            MeasuredFigure(model, figure, outcomes[place], bases[place], specific, evidence, claims[place], finding)
+        )
+    return tuple(cells)
+
+
+def _of_base(base: MeasuredModel, figure: Figure) -> dict[str, bool | None]:
+    """Base's outcomes; what another model does on Base's answers is compared with what Base does on its own."""
+    setting = "self-generated" if figure.setting == "cross" else figure.setting
+    return Figure(figure.task, figure.measure, setting).outcomes(base.rows)
+
+
+def _specific(model: MeasuredModel, figure: Figure) -> Rate | None:
+    if figure.measure != "genuine":
+        return None
+    return rate_of(Figure(figure.task, "specific", figure.setting).outcomes(model.rows))

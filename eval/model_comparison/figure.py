@@ -1,0 +1,110 @@
+"""One figure of a model: a measure of one task in one setting, and its outcome on every row.
+
+It knows outcomes by row id, no run and no table. Figures of Table 2: arXiv 2604.02315; those of pocket are ours, in the
+same layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from eval.config import ConfigError
+from eval.paper.comparison import Outcome
+from eval.paper.headings import accuracy_heading, follow_up_heading
+from eval.stats.rates import Rate
+from eval.summary import Setting
+
+Measure = Literal["accuracy", "genuine", "specific"]
+
+ATTRIBUTES: Mapping[Measure, str] = {"accuracy": "correct", "genuine": "genuine", "specific": "specific"}
+"""The field of an `Outcome` that holds a measure."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a column of Table 2 is about."""
+
+    task: str
+    measure: Measure
+    setting: Setting | None = "self-generated"
+    """None: of a task whose rows show none."""
+
+    @property
+    def key(self) -> str:
+        """Its short name for a command line or a file, such as "gsm8k.accuracy"."""
+        return f"{self.task}.{self.measure}"
+
+    @property
+    def heading(self) -> str:
+        """Its name as a reader knows it."""
+        if self.measure == "accuracy":
+            return accuracy_heading(self.task)
+        name = follow_up_heading(self.task, self.setting)
+        return name if self.measure == "genuine" else name.replace(" %", ", specific %")
+
+    def outcomes(self, rows: Mapping[str, Outcome]) -> dict[str, bool | None]:
+        """The outcome of each row of the task in the setting; None where it is unknown.
+
+        A row that shows no setting, for it failed early, counts where the other rows of its task have one alone.
+        """
+        of_task = {id: row for id, row in rows.items() if row.task == self.task}
+        alone = {row.setting for row in of_task.values()} <= {self.setting, None}
+        return {
+            id: getattr(row, ATTRIBUTES[self.measure])
+            for id, row in of_task.items()
+            if row.setting == self.setting or (row.setting is None and alone)
+        }
+
+
+PAPER = (
+    Figure("gsm8k", "accuracy"),
+    Figure("ifbench", "genuine"),
+    Figure("gpqa_diamond", "genuine"),
+    Figure("healthbench", "genuine", "held-out"),
+    Figure("coval", "genuine", "held-out"),
+)
+POCKET = (
+    Figure("pocket_math", "accuracy"),
+    Figure("pocket_math", "genuine"),
+    Figure("pocket_instructions", "genuine"),
+    Figure("pocket_conversations", "genuine", "held-out"),
+)
+GRADED = frozenset({"gsm8k", "pocket_math"})
+"""Tasks whose name alone means their accuracy; of any other it means its genuine follow-ups."""
+
+
+def figures_of(tasks: Iterable[str]) -> tuple[Figure, ...]:
+    """The columns of Table 2 for runs of these tasks: the paper's if any is there, then those of pocket.
+
+    Raises:
+        ConfigError: none of the tasks is one of Table 2.
+    """
+    known = set(tasks)
+    layouts = [layout for layout in (PAPER, POCKET) if known & {figure.task for figure in layout}]
+    if not layouts:
+        wanted = ", ".join(dict.fromkeys(figure.task for figure in (*PAPER, *POCKET)))
+        raise ConfigError(f"the runs hold {', '.join(sorted(known)) or 'no rows'}, but no task of Table 2: {wanted}")
+    return tuple(figure for layout in layouts for figure in layout)
+
+
+def parse_figure(name: str) -> tuple[str, Measure]:
+    """ "gsm8k" or "ifbench.specific" as task and measure.
+
+    Raises:
+        ConfigError: what stands behind the dot is no measure.
+    """
+    task, dot, measure = name.partition(".")
+    if not dot:
+        return task, "accuracy" if task in GRADED else "genuine"
+    for known in get_args(Measure):
+        if measure == known:
+            return task, known
+    raise ConfigError(f"{name!r}: after the dot stands one of {', '.join(get_args(Measure))}")
+
+
+def rate_of(outcomes: Mapping[str, bool | None]) -> Rate:
+    """The rate of the known outcomes."""
+    known = [outcome for outcome in outcomes.values() if outcome is not None]
+    return Rate(sum(known), len(known))

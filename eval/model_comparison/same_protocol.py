@@ -1,0 +1,42 @@
+"""Whether the rows of two runs may stand side by side: in what they were measured differently, the model aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eval.config import ConfigError
+from eval.model_comparison.measured_model import MeasuredModel
+from eval.paper.lineup import settings_of
+from eval.runs import Run
+
+OF_THE_MODEL = frozenset({"model", "answers_sha"})
+"""Settings in which compared models differ by their nature; `answers_sha` has the model's digest in it."""
+OF_A_CROSS_RUN = frozenset({"model", "answers_from"})
+"""The same for a model that reacts to the first model's answers: these it has in common with the first."""
+
+
+def differences(first: Run, other: Run, but: frozenset[str] = OF_THE_MODEL) -> list[str]:
+    """Each setting that differs, in words: judge, template, history, limits, version and options of shared tasks."""
+    before, now = ({key: value for key, value in settings_of(run).items() if key not in but} for run in (first, other))
+    found = _differing(before, now)
+    for task in first.selection.keys() & other.selection.keys():
+        found |= {
+            f"{task}.{key}": both for key, both in _differing(first.selection[task], other.selection[task]).items()
+        }
+    return [f"{key}: {was} there, {is_now} here" for key, (was, is_now) in sorted(found.items())]
+
+
+def refuse_other_protocol(first: MeasuredModel, other: MeasuredModel, found: list[str], advice: str) -> None:
+    """Raise a `ConfigError` that lists the differences, if there are any."""
+    if found:
+        listed = "\n".join(f"  {one}" for one in found)
+        raise ConfigError(
+            f"{other.name} ({other.run.name}) was measured otherwise than {first.name} ({first.run.name}), so their "
+            f"numbers do not compare; {advice}:\n{listed}"
+        )
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    keys = before.keys() | now.keys()
+    return {key: (before.get(key), now.get(key)) for key in keys if before.get(key) != now.get(key)}

@@ -1,0 +1,119 @@
+"""The files of a comparison: the table in four formats, a page for each cell, and what it was made from.
+
+All of them follow from the rows; `render` makes them again, so that any of them can be checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.model_comparison.comparison import Comparison, compare_models
+from eval.model_comparison.evidence import page, page_of
+from eval.model_comparison.measured_model import read_distinct
+from eval.paper.writing import WRITERS
+from eval.run_dir import write_atomically
+from eval.table import Table, each_note_once, to_markdown
+from eval.tables.table2_models import build
+
+NAME = "table2"
+SOURCES = f"{NAME}.sources.json"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a table is made from: run folders in their order, and whether other protocols were let in."""
+
+    runs: tuple[Path, ...]
+    cross: tuple[Path, ...] = ()
+    force: bool = False
+
+    def compare(self) -> Comparison:
+        """Read the runs and compare them.
+
+        Raises:
+            ConfigError: a run is missing, unfinished or of another protocol.
+        """
+        found = read_distinct([*self.runs, *self.cross])
+        crossed = {path.resolve() for path in self.cross}
+        own = [run for run in found if not crossed.intersection(run.paths)]
+        return compare_models(own, [run for run in found if run not in own], self.force)
+
+    def to_json(self, folder: Path) -> dict[str, Any]:
+        """With paths relative to `folder`, so that both can be moved together, and the SHA-256 of each file of rows."""
+
+        def relative(paths: tuple[Path, ...]) -> list[str]:
+            return [os.path.relpath(path.resolve(), folder.resolve()) for path in paths]
+
+        every = (*self.runs, *self.cross)
+        digests = dict(zip(relative(every), map(rows_digest, every), strict=True))
+        return {
+            "runs": relative(self.runs),
+            "cross": relative(self.cross),
+            "force": self.force,
+            "rows_sha256": digests,
+        }
+
+
+def rows_digest(run: Path) -> str:
+    """SHA-256 of the rows of a run folder."""
+    with (run / "rows.jsonl").open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tables_of(comparison: Comparison) -> list[Table]:
+    """The tables with links to the page of each cell."""
+    return build(comparison, lambda cell: page_of(comparison, cell))
+
+
+def render(comparison: Comparison, folder: Path) -> dict[str, str]:
+    """Every file of the table but that of its sources, by its path below `folder`."""
+    tables = each_note_once(tables_of(comparison))
+    files = {f"{NAME}.{ending}": written(tables) for ending, written in WRITERS.items()}
+    for cell in (*comparison.cells, *comparison.cross):
+        if cell.outcomes:
+            path = page_of(comparison, cell)
+            files[path] = to_markdown(page(comparison, cell, (folder / path).parent))
+    return files
+
+
+def write(sources: Sources, comparison: Comparison, folder: Path) -> list[Path]:
+    """Write all files, that of the sources last; returns their paths.
+
+    Raises:
+        ConfigError: `folder` is a run folder, or can't be written.
+    """
+    if (folder / "rows.jsonl").exists():
+        raise ConfigError(f"--out {folder} is a run folder, whose own table would be lost; choose another")
+    files = render(comparison, folder)
+    files[SOURCES] = json.dumps(sources.to_json(folder), indent=2, ensure_ascii=False) + "\n"
+    try:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / name, text)
+    except OSError as error:
+        raise ConfigError(f"--out {folder} can't be written: {error.strerror}; choose another") from error
+    return [folder / name for name in files]
+
+
+def read_sources(folder: Path) -> tuple[Sources, dict[str, str]]:
+    """What the table in `folder` was made from, and the SHA-256 of the rows of each run then.
+
+    Raises:
+        ConfigError: there is no table, or its sources can't be read.
+    """
+    path = folder / SOURCES
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        runs, cross = (tuple(folder / run for run in told[kind]) for kind in ("runs", "cross"))
+        digests = {str(run): str(digest) for run, digest in told["rows_sha256"].items()}
+        return Sources(runs, cross, bool(told["force"])), digests
+    except OSError as error:
+        raise ConfigError(f"no table in {folder}: {path.name} can't be read; make it with `eval.table2`") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} was not written by `eval.table2` ({type(error).__name__}: {error})") from error

@@ -1,0 +1,51 @@
+"""Table 2: Base and what was trained from it, side by side on the same rows, and a verdict on each number of the paper.
+
+    python -m eval.table2 RUN_BASE RUN_SFT RUN_RL --out DIR [--cross RUN...] [--force]
+
+The first run is Base. DIR gets table2.md, .csv, .tex and .json, a page with the rows of each cell, and the list of its
+sources; `python -m eval.recompute DIR` makes every number of it again from the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from eval import table
+from eval.command import command
+from eval.model_comparison.writing import Sources, tables_of, write
+
+ABOUT = "Compare models on the same rows: Table 2 beside the paper's numbers, with a verdict on each."
+
+
+@command()
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0."""
+    options = _parser().parse_args(argv)
+    sources = Sources(tuple(options.runs), tuple(options.cross), options.force)
+    comparison = sources.compare()
+    files = write(sources, comparison, options.out)
+    shown = [one for one in tables_of(comparison) if not one.title.startswith("Labels")]
+    print(table.to_terminal(table.each_note_once(shown)))
+    print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m eval.table2", description=ABOUT, allow_abbrev=False)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder of a finished run; the first is Base")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write into")
+    parser.add_argument(
+        "--cross",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="RUN",
+        help="runs on the answers of Base; among the RUNs they are found by their protocol",
+    )
+    parser.add_argument("--force", action="store_true", help="show runs of another protocol too, and mark them")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
