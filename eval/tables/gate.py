@@ -1,0 +1,42 @@
+"""What a gate found: a row a figure, with what it may fall by, what it fell by, and the result.
+
+Checks in, table out; pure. What a result means is defined in `eval/model_comparison/non_inferiority.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.model_comparison.measured_model import MeasuredModel
+from eval.model_comparison.non_inferiority import CONFIDENCE, Check
+from eval.table import Cell, Table
+
+NOTES = (
+    "difference: new minus base in points on the rows with an outcome in both (n), with its 90 % interval, whose ends "
+    "are those of one-sided tests at 5 %. p: of having fallen by what is allowed or less, adjusted over this table.",
+    "worse: p below 0.05. within: the interval lies above what is allowed. not resolved: neither. cannot tell: worse, "
+    "if the rows that lost their outcome counted as failures.",
+)
+
+
+def build(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]) -> Table:
+    """A row a figure."""
+    rates = (f"{base.name} %", f"{new.name} %")
+    counts = ("turned bad", "turned good", "lost")
+    columns = ("figure", *rates, "may fall by", "difference", "p (Holm)", *counts, "result")
+    return Table(f"Gate: {new.name} against {base.name}", columns, tuple(map(_row, checks)), NOTES)
+
+
+def _row(check: Check) -> tuple[Cell, ...]:
+    rates = (Cell.rate(rate, with_n=True) for rate in check.rates)
+    pairs = check.pairs
+    turned = (check.turned_bad, check.turned_good, check.lost)
+    return (
+        Cell(check.figure.heading.removesuffix(" %")),
+        *rates,
+        Cell(f"{check.margin:g}", value=check.margin),
+        Cell.estimate(pairs.difference, pairs.interval(CONFIDENCE), pairs.n),
+        Cell.p_value(check.p),
+        *(Cell.number(len(ids)) for ids in turned),
+        Cell(check.result),
+    )
