@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.integration
 
 FILES = ("conversations.jsonl", "rejects.jsonl", "solutions.jsonl", "README.md")
-KILLS = 20
+KILLS = 12
 
 
 def command(folder: Path, extra: str = "") -> list[str]:
