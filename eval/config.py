@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
@@ -126,9 +126,8 @@ def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:
 
 def _model_at(cls: type[BaseModel], path: list[str]) -> type[BaseModel]:
     for name in path:
-        below = cls.model_fields[name].annotation
-        assert inspect.isclass(below) and issubclass(below, BaseModel)
-        cls = below
+        kind = cls.model_fields[name].annotation
+        cls = next(part for part in (kind, *get_args(kind)) if inspect.isclass(part) and issubclass(part, BaseModel))
     return cls
 
 

@@ -150,7 +150,7 @@ def points_lost(before: Rate, now: Rate) -> float | None:
     """Percentage points by which a rate fell, negative where it rose; None where one is unknown."""
     if before.point is None or now.point is None:
         return None
-    return 100 * (before.point - now.point)
+    return round(100 * (before.point - now.point), 6)
 
 
 def accuracy_before(log: Path) -> Rate:

@@ -93,7 +93,9 @@ class SftConfig(Config):
     @classmethod
     def _format_takes_its_options(cls, family: Plugin) -> Plugin:
         constructor = plugin.load("eval.formats", family.name).Format.__init__
-        return Plugin(name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer"]))
+        return Plugin(
+            name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer", "history"])
+        )
 
     @field_validator("trl")
     @classmethod

@@ -23,7 +23,7 @@ def show_masks(mixture: Mixture, chat_format: ChatFormat, console: Console) -> N
     for source, examples in mixture.examples.items():
         for example in examples[:SHOWN]:
             about = f"{source} {example.id}: {example.trained} of {len(example.input_ids)} tokens are trained"
-            console.print(Text(f"{about}, weight {example.weight:g}", style="bold"))
+            console.print(Text(f"{about}, weight {example.weight:g}", style="bold"), soft_wrap=True)
             console.print(marked(example, chat_format), soft_wrap=True)
             console.print()
 

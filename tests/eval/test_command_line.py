@@ -199,3 +199,12 @@ def test_a_part_that_may_be_absent_is_explained_field_by_field(capsys: pytest.Ca
     assert "--inner null" in told and "--inner.temperature float" in told and "--given.seed int" in told
     config = load(WithAbsent, ["--inner.seed", "5", "--given", "null"], prog="toy", about="A toy.")
     assert config == WithAbsent(inner=Inner(seed=5), given=None)
+
+
+def test_an_unknown_key_in_a_part_that_may_be_absent_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("inner: {sed: 1}\n")
+    with pytest.raises(
+        ConfigError, match=r"unknown key 'sed' in inner; known are temperature, seed\. Did you mean seed\?"
+    ):
+        load(WithAbsent, ["--config", str(path)], prog="toy", about="A toy.")

@@ -9,7 +9,7 @@ import pytest
 
 from eval.config import ConfigError, validate
 from eval.weights import check_model_folder
-from train.fine_tuning import finished, fine_tune
+from train.fine_tuning import fine_tune, finished
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
 from train.training_log import losses, read_log

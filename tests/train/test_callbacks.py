@@ -1,0 +1,143 @@
+"""What watches a run: it logs, counts, probes at the right steps, and the guard acts on a fall of accuracy."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from eval.config import ConfigError
+from eval.stats.rates import Rate
+from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracy_before, points_lost
+from train.checkpoints import is_whole
+from train.sft_config import Guard
+from train.trainer_events import Stop
+from train.training_log import TrainingLog, read_log
+
+
+def at(step: int) -> SimpleNamespace:
+    return SimpleNamespace(global_step=step)
+
+
+class Found:
+    """What a probe found, as far as the schedule asks."""
+
+    def __init__(self, right: int, n: int = 20) -> None:
+        self.accuracy, self.figures = Rate(right, n), {"toy": {"genuine": 0.5}}
+
+    def pooled(self, name: str) -> Rate:
+        assert name == "accuracy"
+        return self.accuracy
+
+    def __str__(self) -> str:
+        return f"{self.accuracy.successes} right"
+
+
+class Tracker:
+    def __init__(self) -> None:
+        self.logged: list = []
+
+    def log(self, step, figures) -> None:
+        self.logged.append((step, figures))
+
+
+@pytest.fixture
+def log(tmp_path):
+    with TrainingLog(tmp_path / "log.jsonl") as log:
+        yield log
+
+
+def schedule(log, right: dict[int, int], guard=None, n: int = 20) -> ProbeSchedule:
+    return ProbeSchedule(10, lambda step: Found(right[step], n), log, Tracker(), log_lines.append, guard)
+
+
+log_lines: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_told():
+    log_lines.clear()
+
+
+def test_a_step_is_logged_tracked_and_counted(log):
+    tracker, counted = Tracker(), []
+    loss_log = LossLog(log, tracker, "see", advance=lambda: counted.append(1))
+    loss_log.on_log(at(3), {"loss": 1.25, "grad_norm": 0.5})
+    loss_log.on_log(at(3), {"train_runtime": 9.0})
+    assert list(read_log(log.path)) == [{"step": 3, "loss": 1.25, "grad_norm": 0.5}]
+    assert tracker.logged == [(3, {"train": {"loss": 1.25, "grad_norm": 0.5}})]
+    assert counted == [1] and loss_log.last == "loss 1.250"
+
+
+@pytest.mark.parametrize("figures", [{"loss": float("nan")}, {"loss": 1.0, "grad_norm": float("inf")}])
+def test_a_loss_that_is_no_number_is_an_error(log, figures):
+    with pytest.raises(ConfigError, match=r"step 3: the loss is .* lower trl\.learning_rate, or see there"):
+        LossLog(log, Tracker(), "see there").on_log(at(3), figures)
+
+
+def test_a_checkpoint_is_sealed(tmp_path):
+    (tmp_path / "checkpoint-4").mkdir()
+    Sealer(tmp_path).on_save(at(4))
+    assert is_whole(tmp_path / "checkpoint-4")
+
+
+def test_it_probes_before_at_and_after(log):
+    watched = schedule(log, {0: 9, 10: 8, 20: 7, 25: 6})
+    watched.on_train_begin(at(0))
+    for step in range(1, 26):
+        watched.on_step_end(at(step))
+    watched.on_train_end(at(25))
+    told = {"0": "9 right", "10": "8 right", "20": "7 right", "25": "6 right"}
+    assert watched.summary == {"steps": told, "stopped": None}
+    assert [line["accuracy"] for line in read_log(log.path)] == [[9, 20], [8, 20], [7, 20], [6, 20]]
+    assert log_lines == [f"probe at step {step}: {found}" for step, found in told.items()]
+
+
+def test_the_last_step_is_not_probed_twice(log):
+    watched = schedule(log, {0: 9, 10: 8})
+    watched.on_train_begin(at(0))
+    watched.on_step_end(at(10))
+    watched.on_train_end(at(10))
+    assert len(log_lines) == 2
+
+
+def test_a_resumed_run_compares_with_what_was_logged_before_training(log):
+    schedule(log, {0: 18}).on_train_begin(at(0))
+    resumed = schedule(log, {20: 10}, Guard(points=10, action="stop"))
+    resumed.on_train_begin(at(15))
+    assert resumed.before == Rate(18, 20) == accuracy_before(log.path) and len(log_lines) == 1
+    with pytest.raises(Stop):
+        resumed.on_step_end(at(20))
+
+
+@pytest.mark.parametrize(("right", "acts"), [(18, False), (14, False), (13, True), (20, False)])
+def test_the_guard_stops_when_accuracy_falls_by_more_than_its_points(log, right, acts, caplog):
+    watched = schedule(log, {0: 18, 10: right}, Guard(points=20, action="stop"))
+    watched.on_train_begin(at(0))
+    if acts:
+        with pytest.raises(Stop):
+            watched.on_step_end(at(10))
+        assert watched.stopped == "step 10: accuracy fell by 25.0 points from before training, 20 are allowed"
+    else:
+        watched.on_step_end(at(10))
+        assert watched.stopped is None
+    assert ("training stops" in caplog.text) is acts
+
+
+def test_the_guard_may_only_warn(log, caplog):
+    watched = schedule(log, {0: 18, 10: 1}, Guard(points=20))
+    watched.on_train_begin(at(0))
+    watched.on_step_end(at(10))
+    assert watched.stopped is None and "fell by 85.0 points" in caplog.text
+
+
+def test_a_guard_without_a_graded_row_is_an_error(log):
+    with pytest.raises(ConfigError, match="guard has nothing to watch"):
+        schedule(log, {0: 0}, Guard(), n=0).on_train_begin(at(0))
+    schedule(log, {0: 0}, n=0).on_train_begin(at(0))
+
+
+def test_points_lost_are_unknown_where_a_rate_is():
+    assert points_lost(Rate(1, 2), Rate(1, 4)) == 25
+    assert points_lost(Rate(1, 4), Rate(1, 2)) == -25
+    assert points_lost(Rate(1, 2), Rate(0, 0)) is None is points_lost(Rate(0, 0), Rate(1, 2))

@@ -1,0 +1,43 @@
+"""The last whole checkpoint is used; what a kill left half-written is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from train.checkpoints import is_whole, last_checkpoint, seal
+
+
+def checkpoint(folder: Path, step: int, sealed: bool = True) -> Path:
+    path = folder / f"checkpoint-{step}"
+    (path / "sub").mkdir(parents=True)
+    for name in ("weights.bin", "sub/state.json"):
+        (path / name).write_bytes(b"0" * step)
+    if sealed:
+        seal(path)
+    return path
+
+
+def test_the_latest_step_is_used(tmp_path):
+    paths = {step: checkpoint(tmp_path, step) for step in (8, 100, 20)}
+    assert last_checkpoint(tmp_path) == paths[100]
+    assert last_checkpoint(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize("harm", ["unsealed", "file missing", "file short", "file more", "seal torn"])
+def test_a_half_written_one_is_removed_and_not_used(tmp_path, harm, caplog):
+    whole = checkpoint(tmp_path, 10)
+    torn = checkpoint(tmp_path, 20, sealed=harm != "unsealed")
+    assert is_whole(torn) is (harm != "unsealed")
+    if harm == "file missing":
+        (torn / "weights.bin").unlink()
+    elif harm == "file short":
+        (torn / "sub/state.json").write_bytes(b"0")
+    elif harm == "file more":
+        (torn / "more").write_bytes(b"0")
+    elif harm == "seal torn":
+        (torn / "complete.json").write_text("{")
+    assert not is_whole(torn)
+    assert last_checkpoint(tmp_path) == whole
+    assert not torn.exists() and "checkpoint-20 is half-written" in caplog.text

@@ -1,0 +1,35 @@
+"""Functions hear a trainer's events, and may end training."""
+
+from __future__ import annotations
+
+import pytest
+
+from train.trainer_events import Stop, listener
+
+
+@pytest.fixture
+def control():
+    from transformers import TrainerControl
+
+    return TrainerControl()
+
+
+def test_a_function_hears_the_state_and_the_logs(control):
+    heard = []
+    made = listener(on_save=heard.append, on_log=lambda state, logs: heard.append((state, logs)))
+    made.on_save("args", "state", control, model=None)
+    made.on_log("args", "state", control, logs={"loss": 1.0})
+    made.on_step_end("args", "state", control)
+    assert heard == ["state", ("state", {"loss": 1.0})] and not control.should_training_stop
+
+
+def test_stop_ends_training(control):
+    def stop(state):
+        raise Stop
+
+    assert listener(on_step_end=stop).on_step_end("args", "state", control).should_training_stop
+
+
+def test_an_event_that_there_is_not_is_an_error():
+    with pytest.raises(ValueError, match="no event on_lunch"):
+        listener(on_lunch=print)

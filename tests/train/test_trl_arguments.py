@@ -1,0 +1,89 @@
+"""The mapping `trl` goes through to TRL; a misspelled, mistyped or harmful setting does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.command_line import load
+from eval.config import ConfigError, validate
+from train.sft_config import SftConfig
+from train.trl_arguments import OURS, REFUSED, trl_arguments
+
+LEAST = {"model": "m", "format": "smollm2", "data": "d.jsonl", "run_dir": "r", "seed": 3}
+
+
+def arguments(tmp_path, **trl):
+    return trl_arguments(validate(SftConfig, {**LEAST, "trl": trl}), tmp_path)
+
+
+def test_settings_go_through_in_their_types(tmp_path):
+    made = arguments(tmp_path, learning_rate="3e-4", num_train_epochs=2, lr_scheduler_type="cosine", warmup_steps=7)
+    assert (made.learning_rate, made.num_train_epochs, made.warmup_steps) == (3e-4, 2.0, 7)
+    assert made.lr_scheduler_type == "cosine"
+
+
+def test_what_a_run_promises_is_set(tmp_path):
+    made = arguments(tmp_path)
+    assert made.output_dir == str(tmp_path) and made.seed == 3 and made.report_to == []
+    assert made.max_length is None and made.packing is False and made.remove_unused_columns is False
+    assert made.dataset_kwargs == {"skip_prepare_dataset": True}
+    assert made.logging_steps == 1 and made.logging_nan_inf_filter is False
+    assert made.loss_type == "nll" and made.label_smoothing_factor == 0 and made.ignore_data_skip is False
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"learning_rat": 1e-4}, r"unknown key 'learning_rat' in trl.*Did you mean learning_rate\?"),
+        ({"learning_rate": "fast"}, r"trl\.learning_rate = 'fast'"),
+        ({"packing": True}, "recurrent state of linear attention leaks"),
+        ({"packing_strategy": "wrapped"}, "examples are not packed"),
+        ({"padding_free": True}, "recurrent state"),
+        ({"assistant_only_loss": True}, "choose whose turns with train_on"),
+        ({"completion_only_loss": True}, "choose whose turns with train_on"),
+        ({"auto_find_batch_size": True}, "changes what a step is"),
+        ({"label_smoothing_factor": 0.1}, "switches the fused head off"),
+        ({"use_liger_kernel": True}, "replaces the forward pass"),
+        ({"output_dir": "x"}, "it comes from run_dir"),
+        ({"max_length": 10}, "it comes from max_length"),
+        ({"lr_scheduler_type": "cosin"}, "trl: .*cosin"),
+    ],
+)
+def test_what_would_train_something_else_is_refused(tmp_path, setting, message):
+    with pytest.raises(ConfigError, match=message):
+        arguments(tmp_path, **setting)
+
+
+def test_half_precision_needs_a_gpu(tmp_path):
+    import torch
+
+    if torch.cuda.is_available():
+        assert arguments(tmp_path).bf16
+        return
+    assert not arguments(tmp_path).bf16
+    with pytest.raises(ConfigError, match=r"trl\.bf16 is true and there is no GPU here"):
+        arguments(tmp_path, bf16=True)
+
+
+def test_every_setting_that_is_ours_or_refused_is_one_of_trls():
+    import inspect
+
+    from trl import SFTConfig
+
+    assert {*OURS, *REFUSED} <= inspect.signature(SFTConfig.__init__).parameters.keys()
+    assert not OURS.keys() & REFUSED.keys()
+
+
+def test_trl_takes_every_committed_configuration(tmp_path, repository, monkeypatch):
+    import torch
+
+    paths = sorted((repository / "configs" / "train").glob("sft_*.yaml"))
+    assert [path.name for path in paths][-1:] == ["sft_smollm2.yaml"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for path in paths:
+        config = load(SftConfig, ["--config", str(path)], prog="train.sft", about="")
+        settings = {name: value for name, value in config.trl.items() if name != "bf16"}
+        made = trl_arguments(config.model_copy(update={"trl": settings}), Path(tmp_path))
+        assert made.learning_rate == config.trl["learning_rate"]
