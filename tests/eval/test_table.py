@@ -102,6 +102,13 @@ def test_a_link_is_for_markdown_alone() -> None:
     assert json.loads(to_json([linked]))[0]["rows"][0][1]["link"] == "rows.jsonl"
 
 
+def test_many_columns_leave_the_names_of_rows_readable_in_a_terminal() -> None:
+    row = (Cell("assistant_turn_restate"), *[Cell("100.0 [20.7, 100.0] n=1")] * 8)
+    written = to_terminal([Table("T", ("label", *[f"column {i}" for i in range(8)]), (row,))], width=120)
+    assert "  assistant_turn_restate  " in written
+    assert max(map(len, written.splitlines())) <= 120
+
+
 def test_readable_text_is_not_cluttered() -> None:
     assert "| pocket_math: 62.9 [60.3, 65.5] n=1319 (a) |" in to_markdown(
         [table(Cell("pocket_math: 62.9 [60.3, 65.5] n=1319 (a)"))]
