@@ -124,7 +124,8 @@ def lines(
     try:
         yield advance
     finally:
-        say()
+        if done < total:
+            say()
 
 
 def _rate(per_second: float) -> str:

@@ -66,11 +66,12 @@ def test_an_error_still_says_how_far_it_came() -> None:
     assert out.getvalue().splitlines()[-1].startswith("answers: 1/10 rows")
 
 
-def test_an_empty_stage_is_done_at_once() -> None:
+@pytest.mark.parametrize("total", [0, 7])
+def test_a_stage_that_has_nothing_to_do_is_told_once(total: int) -> None:
     out = io.StringIO()
-    with lines("answers", 0, 0, out):
+    with lines("answers", total, total, out):
         pass
-    assert out.getvalue() == "answers: 0/0 rows\nanswers: 0/0 rows\n"
+    assert out.getvalue() == f"answers: {total}/{total} rows\n"
 
 
 def test_a_terminal_gets_a_bar() -> None:
