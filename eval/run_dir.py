@@ -149,6 +149,8 @@ def _claim(path: Path) -> Any:
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
     if not path.exists():
+        if path.with_name("rows.jsonl").exists():
+            raise ConfigError(f"{path.parent} has rows and no {path.name} that says of what; choose another folder")
         return None
     try:
         before = json.loads(path.read_text(encoding="utf-8"))

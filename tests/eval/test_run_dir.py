@@ -110,6 +110,13 @@ def test_a_damaged_manifest_is_a_named_error(tmp_path: Path, text: str) -> None:
         RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 
+def test_rows_of_which_nothing_says_what_they_are_are_not_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").touch()
+    with pytest.raises(ConfigError, match=r"has rows and no manifest\.json .*; choose another folder"):
+        RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
+    assert not (tmp_path / "manifest.json").exists()
+
+
 def test_a_folder_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="can't be written"):
