@@ -6,22 +6,12 @@ distinct-n: arXiv 1510.03055. Overlap with the nearest neighbour tells a set of 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from data_gen.near_duplicates import word_trigrams
-from data_gen.ngram_index import words_of
-
-SENTENCE_START = re.compile(r"(?:\A|[.!?:]\s+|\n\s*)[\"'“(*-]*\Z")
-NAME = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001
-I_FORMS = re.compile(r"I(?:['’]\w+)?\Z")  # noqa: RUF001
-NUMBER = re.compile(r"[$€£]?\d[\d.,:/]*%?")
-NUMBER_WORD = re.compile(
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
-    r"|hundred|thousand|million)\Z"
-)
+from eval.turn_variety import skeleton, words_of
 
 
 @dataclass(frozen=True)
@@ -70,21 +60,6 @@ def distinct(texts: Iterable[Sequence[str]], size: int) -> float | None:
     """Different runs of `size` words over all such runs."""
     grams = [tuple(words[start : start + size]) for words in texts for start in range(len(words) - size + 1)]
     return _share(len(set(grams)), len(grams))
-
-
-def skeleton(turn: str) -> str:
-    """A turn in lower case without numbers, names and punctuation: what is left of two fillings of one template.
-
-    A name is a word with a capital letter that begins no sentence, or the same word where it does.
-    """
-    names = {word for word in NAME.findall(turn) if not I_FORMS.match(word)}
-    inside = {
-        found[0]
-        for found in NAME.finditer(turn)
-        if found[0] in names and not SENTENCE_START.search(turn[: found.start()])
-    }
-    kept = NAME.sub(lambda found: " " if found[0] in inside else found[0], turn)
-    return " ".join(word for word in words_of(NUMBER.sub(" ", kept)) if not NUMBER_WORD.match(word))
 
 
 def nearest_overlaps(turns: Sequence[str]) -> list[float]:

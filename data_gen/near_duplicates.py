@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from data_gen.filter_context import Reason, generated_by
-from data_gen.ngram_index import words_of
 from eval.dialogue import Dialogue
+from eval.turn_variety import words_of
 
 SIZE = 3
 PERMUTATIONS = 128

@@ -7,11 +7,11 @@ arXiv 2005.14165, appendix C, for 13-grams): it is left out. A row of its own sh
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from eval.turn_variety import words_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 SIZE = 8
 COMMON = 10
 """Rows that may share an 8-gram; one that more rows have is not looked for."""
-UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-"""Letters and digits; of a script without word spaces, each character."""
-IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 MIX, STEP = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 """Odd 64-bit constants, so that multiplying by them loses nothing (those of the SplitMix64 generator)."""
 
@@ -78,11 +74,6 @@ class NgramIndex:
             if -1 not in ids[start : start + SIZE]:
                 return Overlap(self.rows[self._first[places[start]]], int(start))
         return None
-
-
-def words_of(text: str) -> list[str]:
-    """The words that are compared."""
-    return WORD.findall(IN_NUMBER.sub("", unicodedata.normalize("NFKC", text).lower()))
 
 
 def _hashes(ids: np.ndarray) -> np.ndarray:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from eval.dialogue import STATES, Dialogue, Message, State
+from eval.dialogue import STATES, Dialogue, Message, State, content_hash
 from eval.labels import SPECIFIC
 from eval.stats.rates import Rate
+from eval.turn_variety import opening, skeleton
 
 Setting = Literal["self-generated", "cross", "held-out"]
 
@@ -49,6 +50,10 @@ class TaskSummary:
     labels: Mapping[str, int]
     mean_user_tokens: float | None
     """Generated tokens per user turn, the closing one included; None where no turn has a token count."""
+    different_turns: int
+    """Different judged user turns, numbers and names taken out (`eval/turn_variety.py`)."""
+    commonest_opening: int
+    """Judged user turns that begin with the same few words, the most that do."""
     judges: Mapping[str, int]
     """Judged rows per judge id."""
 
@@ -104,6 +109,8 @@ class _Tally:
     states: Counter[State] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
+    skeletons: Counter[str] = field(default_factory=Counter)
+    openings: Counter[str] = field(default_factory=Counter)
 
     def add(self, dialogue: Dialogue) -> None:
         """Count one finished dialogue."""
@@ -135,6 +142,8 @@ class _Tally:
         self.genuine += dialogue.judgement.genuine
         self.labels[dialogue.judgement.label] += 1
         self.judges[dialogue.judgement.judge] += 1
+        self.skeletons[content_hash(skeleton(turn.text))] += 1
+        self.openings[opening(turn.text)] += 1
 
     def merge(self, other: _Tally) -> None:
         """Count the rows of another tally too."""
@@ -157,6 +166,8 @@ class _Tally:
             cut_off=Rate(self.cut_off, self.generated_answers),
             labels=dict(sorted(self.labels.items())),
             mean_user_tokens=self.user_tokens / self.counted_turns if self.counted_turns else None,
+            different_turns=len(self.skeletons),
+            commonest_opening=max(self.openings.values(), default=0),
             judges=dict(sorted(self.judges.items())),
         )
 

@@ -36,6 +36,8 @@ MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
     ("skipped", lambda s: Cell.number(s.states["skipped"])),
     ("genuine %", lambda s: Cell.rate(s.genuine)),
     ("specific %", lambda s: Cell.rate(s.specific)),
+    ("different turns", lambda s: Cell.share(Rate(s.different_turns, s.judged))),
+    ("commonest opening", lambda s: Cell.share(Rate(s.commonest_opening, s.judged))),
     ("graded n", lambda s: Cell.number(s.accuracy.n)),
     ("accuracy %", lambda s: Cell.rate(s.accuracy)),
     ("answers cut off", lambda s: Cell.share(s.cut_off)),

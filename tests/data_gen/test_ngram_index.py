@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from data_gen.ngram_index import COMMON, SIZE, NgramIndex, words_of
+from data_gen.ngram_index import COMMON, SIZE, NgramIndex
+from eval.turn_variety import words_of
 
 TEXT = "The tide tables of the harbour hang beside the door of the old customs house."
 

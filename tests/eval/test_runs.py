@@ -75,7 +75,7 @@ def test_folders_that_are_no_finished_run_are_refused_by_name(
     ("name", "text", "says"),
     [
         ("summary.json", "{", r"summary\.json is no JSON"),
-        ("summary.json", '{"tasks": [{"task": "gsm8k"}]}', "fields of a task: accuracy, cut_off"),
+        ("summary.json", '{"tasks": [{"task": "gsm8k"}]}', "fields of a task: accuracy, commonest_opening, cut_off"),
         ("summary.json", "[]", "TypeError"),
         ("manifest.json", '{"protocol": {"model": "m"}}', "KeyError: 'format'"),
         ("manifest.json", '{"protocol": null}', "TypeError"),

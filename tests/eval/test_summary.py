@@ -72,6 +72,7 @@ def test_counts_by_hand() -> None:
     assert summary.cut_off == Rate(2, 5)
     assert summary.labels == {"generic_followup": 1, "genuine_followup": 1, "new_task_prompt": 1}
     assert summary.mean_user_tokens == (4 + 8 + 4 + 4) / 4
+    assert (summary.different_turns, summary.commonest_opening) == (2, 2), "of judged turns"
     assert summary.judges == {"local-1": 3}
     assert summary.setting == "self-generated"
 

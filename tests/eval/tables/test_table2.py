@@ -109,6 +109,8 @@ def test_the_detail_has_every_measure_of_each_task() -> None:
         "skipped": "0",
         "genuine %": "0.0 [0.0, 3.7]",
         "specific %": "0.0 [0.0, 3.7]",
+        "different turns": "1 (1.0 %)",
+        "commonest opening": "100 (100.0 %)",
         "graded n": "100",
         "accuracy %": "63.0 [53.2, 71.8]",
         "answers cut off": "0 (0.0 %)",
