@@ -1,6 +1,7 @@
 # make demo   probe small real weights on the pocket tasks and print the Base row of Table 2
 # make test   lint, types, fast tests, then tests on real weights
 # make test-system  as root on Debian: install chromium, then the browser tests
+# make map    write docs/map.md, the list of all files
 # make setup  create .venv and install the pinned requirements, nothing else
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODEL := models/SmolLM2-135M-Instruct
 
-.PHONY: setup model demo test test-system
+.PHONY: setup model demo test test-system map
 
 setup: $(VENV)/.installed
 
@@ -38,3 +39,6 @@ test-system: setup
 	@command -v chromium >/dev/null || command -v apt-get >/dev/null || { echo "no chromium and no apt-get to install it: put a chromium on the PATH"; exit 1; }
 	command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
 	$(BIN)/pytest -q -m browser
+
+map: setup
+	$(BIN)/python docs/map.py > docs/map.md

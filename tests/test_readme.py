@@ -3,45 +3,59 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
-MAPPED = ("eval", "data_gen", "train", "configs", "benchmarks", "slurm", "docs")
-"""Folders whose files the map must name, tests and package markers aside."""
+PACKAGES = ("eval", "data_gen", "train")
+WORD = re.compile(r"[\w./-]+")
 
 
-FILE = re.compile(r"[\w.-]+\.(?:py|yaml|jsonl?|md|html|css|js)")
-
-
-def mapped_files(readme: str) -> set[str]:
-    """Paths of the tree in the README: two spaces a level, a folder's name ends in a slash, its files may follow it."""
+def tree_of(readme: str) -> set[str]:
+    """Paths that the tree in the README names: two spaces a level; a folder's name ends in a slash."""
     block = re.search(r"## The tree\n+```\n(.*?)```", readme, re.DOTALL)
     assert block, "the README has no tree"
-    files: set[str] = set()
-    folders: list[str] = []
-    for line in block[1].splitlines()[1:]:
-        depth, words = (len(line) - len(line.lstrip())) // 2, line.split()
-        if words[0].endswith("/"):
-            folders = [*folders[:depth], words[0]]
-        elif depth <= len(folders):
-            folders = folders[:depth]
-        files |= {"".join([*folders, word]) for word in words if FILE.fullmatch(word)}
-    return files
+    named: set[str] = set()
+    parent = ""
+    for line in block[1].splitlines():
+        inside = line.startswith("  ")
+        first = line.split()[0]
+        parent = parent if inside else first
+        words = [word for word in WORD.findall(line) if word.endswith("/") or re.search(r"\.(py|md|yaml)$", word)]
+        named |= {parent + word if inside or word != first else word for word in words}
+    return named
 
 
-def files_on_disk(repository: Path) -> set[str]:
-    found = {path for folder in MAPPED for path in (repository / folder).rglob("*") if path.is_file()}
-    return {
-        str(path.relative_to(repository))
-        for path in found
-        if "__pycache__" not in path.parts and path.name != "__init__.py"
-    }
+def test_the_tree_names_what_there_is(repository: Path) -> None:
+    missing = [
+        path for path in tree_of((repository / "README.md").read_text("utf-8")) if not (repository / path).exists()
+    ]
+    assert not missing
 
 
-def test_the_tree_is_the_disk(repository: Path) -> None:
-    mapped = mapped_files((repository / "README.md").read_text(encoding="utf-8"))
-    on_disk = files_on_disk(repository)
-    assert {path for path in mapped if "/" in path} == on_disk
-    assert all((repository / path).exists() for path in mapped)
+def test_every_folder_and_every_command_is_in_the_readme(repository: Path) -> None:
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    named = tree_of(readme)
+    folders = {path.parent for package in PACKAGES for path in (repository / package).rglob("*.py")}
+    inside = {f"{folder.relative_to(repository)}/" for folder in folders}
+    assert inside <= named, inside - named
+    commands = [
+        path
+        for package in PACKAGES
+        for path in (repository / package).glob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    ]
+    assert commands
+    unnamed = [
+        path.name for path in commands if path.name not in readme and f"{path.parent.name}.{path.stem}" not in readme
+    ]
+    assert not unnamed
+
+
+def test_the_map_is_the_disk(repository: Path) -> None:
+    """Otherwise run `make map`."""
+    made = subprocess.run([sys.executable, "docs/map.py"], cwd=repository, capture_output=True, text=True, check=True)
+    assert made.stdout == (repository / "docs" / "map.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_short_and_its_commands_exist(repository: Path) -> None:
