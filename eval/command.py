@@ -3,21 +3,24 @@
     @command(stopped=GOES_ON)
     def main(argv: list[str] | None = None) -> int: ...
 
-It knows no command. Anything but a named error is a defect of ours and keeps its traceback.
+It ends with 141, as SIGPIPE does, when nobody reads on what it prints. It knows no command. Anything but a named error
+is a defect of ours and keeps its traceback.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import select
 import sys
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import ParamSpec, TextIO
 
 from eval.config import ConfigError
 
 P = ParamSpec("P")
 
-UNUSABLE, INTERRUPTED = 2, 130
+UNUSABLE, INTERRUPTED, UNREAD = 2, 130, 141
 GOES_ON = "every finished row is kept, and the same command goes on from there"
 """What Ctrl-C means to a command that resumes."""
 
@@ -36,7 +39,14 @@ def command(
         @functools.wraps(main)
         def ended(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
-                return main(*args, **kwargs)
+                status = main(*args, **kwargs)
+                sys.stdout.flush()
+                return status
+            except BrokenPipeError:
+                if _has_reader(sys.stdout):
+                    raise
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+                return UNREAD
             except unusable as error:
                 print(f"error: {error}", file=sys.stderr)
                 return UNUSABLE
@@ -47,3 +57,10 @@ def command(
         return ended
 
     return ending
+
+
+def _has_reader(stream: TextIO) -> bool:
+    """Whether someone still reads; `| head` stops when it has seen enough."""
+    poll = select.poll()
+    poll.register(stream.fileno(), 0)  # errors alone
+    return not poll.poll(0)

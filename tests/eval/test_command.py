@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from eval.command import GOES_ON, command
@@ -46,3 +50,37 @@ def test_a_defect_keeps_its_traceback(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         ending_with(error)
     assert raised.value is error
+
+
+PROGRAM = """
+import sys
+from eval.command import command
+
+@command()
+def main():
+    {body}
+    return 0
+
+sys.exit(main())
+"""
+
+
+def program(body: str, repository: Path) -> subprocess.Popen[str]:
+    """A command with that body, in a process of its own."""
+    code = [sys.executable, "-c", PROGRAM.format(body=body)]
+    return subprocess.Popen(code, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("body", ["print('x')", "print('x' * 100_000)"])
+def test_output_that_nobody_reads_ends_it_quietly(body: str, repository: Path) -> None:
+    with program(body, repository) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_another_broken_pipe_is_a_defect(repository: Path) -> None:
+    with program("raise BrokenPipeError('of a socket')", repository) as process:
+        assert "BrokenPipeError: of a socket" in process.communicate()[1]
+    assert process.returncode == 1
