@@ -55,18 +55,18 @@ class Check:
 
     @property
     def turned_bad(self) -> list[str]:
-        """Ids of the rows that were good in the base and are not in the new model."""
-        return sorted(id for id, outcome in self.new.items() if outcome is False and self.base.get(id))
+        """Ids of the rows that were good in the base and are bad in the new model, in the order of its file."""
+        return [id for id, outcome in self.new.items() if outcome is False and self.base.get(id)]
 
     @property
     def turned_good(self) -> list[str]:
         """Ids of the rows that are good in the new model alone."""
-        return sorted(id for id, outcome in self.new.items() if outcome and self.base.get(id) is False)
+        return [id for id, outcome in self.new.items() if outcome and self.base.get(id) is False]
 
     @property
     def lost(self) -> list[str]:
         """Ids of the rows of the new model without an outcome where the base has one."""
-        return sorted(id for id, outcome in self.new.items() if outcome is None and self.base.get(id) is not None)
+        return [id for id, outcome in self.new.items() if outcome is None and self.base.get(id) is not None]
 
 
 def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, float]) -> list[Check]:

@@ -85,7 +85,7 @@ class Finding:
 def find(evidence: Evidence, claim: Claim | None) -> Finding:
     """The verdict on one figure, as the top of this file defines it."""
     if not evidence.total:
-        return Finding("not run", "the run has no such rows")
+        return Finding("not run", "no such rows")
     if claim is None:
         return Finding("no paper value", _towards(evidence))
     interval = evidence.rate.interval()
@@ -96,7 +96,7 @@ def find(evidence: Evidence, claim: Claim | None) -> Finding:
         told = f"{WORDS[evidence.direction]} from Base, {WORDS[claim.direction]} in the paper"
         return Finding("contradicted", told)
     if not inside and evidence.p_paper is not None and evidence.p_paper < LEVEL:
-        return Finding("contradicted", "the paper's value is further away than sampling error")
+        return Finding("contradicted", "value outside, beyond sampling error")
     directed = not claim.direction or evidence.direction == claim.direction
     if inside and directed:
         return Finding("reproduced", _agreement(claim))
@@ -104,12 +104,11 @@ def find(evidence: Evidence, claim: Claim | None) -> Finding:
 
 
 def _agreement(claim: Claim) -> str:
-    value = "the paper's value is in the interval"
-    return f"{value}, {WORDS[claim.direction]} from Base as in the paper" if claim.direction else value
+    return f"value inside; {WORDS[claim.direction]}, as in the paper" if claim.direction else "value inside"
 
 
 def _open(evidence: Evidence, inside: bool, directed: bool) -> str:
-    reasons = [] if inside else ["the paper's value is outside the interval, though within sampling error"]
+    reasons = [] if inside else ["value outside, within sampling error"]
     if not directed:
         reasons.append(_towards(evidence))
     return "; ".join(reasons)
@@ -121,4 +120,4 @@ def _towards(evidence: Evidence) -> str:
         return "Base itself"
     if not evidence.pairs.n:
         return "no row has an outcome in Base and here"
-    return f"{WORDS[evidence.direction]} from Base" if evidence.direction else "no difference to Base is shown"
+    return f"{WORDS[evidence.direction]} from Base" if evidence.direction else "no difference to Base shown"

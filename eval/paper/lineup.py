@@ -45,7 +45,8 @@ class Lineup:
 def line_up(runs: Iterable[Run], varied: str | None = None) -> Lineup:
     """Group runs that differ in `varied` alone: "perturbation", "sampling.temperature", or None for one run a group.
 
-    A group is named after its model, and after every other part of its protocol in which the groups differ.
+    A group is named after its model, and after every other part of its protocol in which the groups differ. Where that
+    tells two of them not apart, as of models that were trained into folders of one name, it has the name of its runs.
 
     Raises:
         ConfigError: two runs of a group have the same value of `varied`.
@@ -62,7 +63,7 @@ def line_up(runs: Iterable[Run], varied: str | None = None) -> Lineup:
             raise ConfigError(f"{members[value].name} and {run.name} would fill the same cell; leave one out")
         members[value] = run
     shared, differing = split_settings(parts)
-    names = _names(parts, differing)
+    names = _names(parts, differing, [_given_name(members.values()) for members in groups.values()])
     made = [Group(name, members) for name, members in zip(names, groups.values(), strict=True)]
     return Lineup(
         tuple(sorted(made, key=lambda group: (_place(group.first), group.name))),
@@ -117,11 +118,22 @@ def split_settings(parts: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], 
     return shared, differing
 
 
-def _names(parts: Sequence[Mapping[str, Any]], differing: Sequence[str]) -> list[str]:
+def _names(parts: Sequence[Mapping[str, Any]], differing: Sequence[str], given: Sequence[str | None]) -> list[str]:
     names = [_named(part, differing, lambda model: model.split("@", 1)[0]) for part in parts]
+    if len(set(names)) < len(names):
+        names = [
+            _named({**part, "model": name or part["model"]}, differing, str)
+            for part, name in zip(parts, given, strict=True)
+        ]
     if len(set(names)) < len(names):
         names = [_named(part, [*differing, "template_sha"], str) for part in parts]
     return names
+
+
+def _given_name(runs: Iterable[Run]) -> str | None:
+    """The name that the configurations of all these runs give them."""
+    names = {run.given_name for run in runs}
+    return names.pop() if len(names) == 1 else None
 
 
 def _named(part: Mapping[str, Any], differing: Sequence[str], model: Callable[[str], str]) -> str:

@@ -15,6 +15,8 @@ PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "a
 SHORT = {"sampling.temperature": "T=", "perturbation": "", "judge": "judged by "}
 """How a run's name tells a setting; any other by its own name."""
 UNKNOWN = "unknown"
+MOST_NAMED = 4
+"""Models that a title names."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,29 @@ def facts_of(runs: Sequence[Run]) -> Facts:
     keys = dict.fromkeys(key for run in told for key in run.settings)
     differing = tuple(key for key in keys if len({run.settings.get(key) for run in told}) > 1)
     shared = {key: told[0].settings[key] for key in keys if key not in differing}
-    models = list(dict.fromkeys(run.model for run in runs))
-    whose = models[0] if len(models) == 1 else f"{len(models)} models"
-    return Facts(f"User turns of {whose}", told, shared, differing)
+    return Facts(f"User turns of {_whose(runs)}", told, shared, differing)
+
+
+def _whose(runs: Sequence[Run]) -> str:
+    """The models, by the names of a few runs that have names, else by their own or their number."""
+    models = list(dict.fromkeys(run.protocol["model"] for run in runs))
+    given = list(dict.fromkeys(run.given_name for run in runs))
+    if len(models) == 1:
+        return runs[0].model
+    named = [name for name in given if name is not None]
+    return ", ".join(named) if len(models) == len(named) == len(given) <= MOST_NAMED else f"{len(models)} models"
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """The model of each run with what else sets it apart, in short; in full where that is not enough."""
+    """What each run is called with what else sets it apart, in short: by its own name, its model; else in full."""
     parts = [settings_of(run) for run in runs]
     _, differing = split_settings(parts)
-    short = [", ".join([run.model, *_apart(part, differing)]) for run, part in zip(runs, parts, strict=True)]
+    for called in ([run.given_name or run.model for run in runs], [run.model for run in runs]):
+        short = [", ".join([name, *_apart(part, differing)]) for name, part in zip(called, parts, strict=True)]
+        if len(set(short)) == len(runs):
+            return short
     full = {group.first.paths: group.name for group in line_up(runs).groups}
-    return short if len(set(short)) == len(runs) else [full[run.paths] for run in runs]
+    return [full[run.paths] for run in runs]
 
 
 def _apart(part: Mapping[str, Any], differing: Sequence[str]) -> list[str]:

@@ -48,6 +48,7 @@ function show(count) {
 function refresh() {
   const value = (name) => controls[name].value;
   const wanted = { runs: chosenRuns(), differ: several && controls.differ.checked, words: words() };
+  wanted.turned = several ? value("turned") : "";
   for (const name of ["task", "label", "state", "genuine", "correct"]) wanted[name] = value(name);
   found = dialogues.filter((dialogue) => matches(dialogue, wanted));
   shown = 0;
@@ -101,6 +102,7 @@ function buildFilters() {
     choice("genuine", "Genuine", same(["yes", "no", "unjudged"])),
     choice("correct", "Answer", same(["right", "wrong", "ungraded"])),
     choice("state", "State", same(states)),
+    several ? choice("turned", "Against the first run", same(Object.keys(TURNS))) : "",
   );
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", refresh);

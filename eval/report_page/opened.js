@@ -1,4 +1,4 @@
-// One dialogue, opened: its context once, then each run's answer, user turn and verdict side by side.
+// One dialogue, opened: what the runs share once, then each run's answer, user turn and verdict side by side.
 
 function opened(dialogue) {
   const rows = chosenRuns().map((run) => dialogue.rows.get(run)).filter(Boolean);
@@ -9,14 +9,23 @@ function opened(dialogue) {
   const made = element("div", "opened", element("p", "meta", ...visible(meta.filter(Boolean).join(" \u00b7 "))));
   const context = first.messages.slice(0, first.answer ?? first.turn ?? first.messages.length);
   made.append(...context.map((m) => message(m, m.role === "user" ? "User" : "System")));
-  made.append(element("div", "runs", ...rows.map(column)));
+  const together = sameAnswer(rows);
+  if (together) made.append(message(first.messages[first.answer], "Answer, the same in these runs", "answer", first));
+  made.append(element("div", "runs", ...rows.map((row) => column(row, !together))));
   return made;
 }
 
-function column(row) {
+/** Whether several runs reacted to one answer, as in the held-out and the cross condition. */
+function sameAnswer(rows) {
+  const answers = rows.map((row) => (row.answer === null ? null : row.messages[row.answer]));
+  const [one, ...others] = answers;
+  return others.length > 0 && answers.every((m) => m !== null && m.text === one.text && m.by === one.by);
+}
+
+function column(row, withAnswer) {
   const made = element("section", "run");
   if (several) made.append(element("p", "run-name", element("span", "tag", runs[row.run].tag), ...visible(runs[row.run].name)));
-  if (row.answer !== null) made.append(message(row.messages[row.answer], "Answer", "answer", row));
+  if (withAnswer && row.answer !== null) made.append(message(row.messages[row.answer], "Answer", "answer", row));
   if (row.turn !== null) made.append(message(row.messages[row.turn], "User turn", "turn"));
   made.append(verdict(row));
   return made;

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.dialogue import STATES
 from eval.labels import LABELS
+from eval.model_comparison.evidence import relative_url
 from eval.paper.headings import SETTINGS, heading, place
 from eval.report_page import tables
 from eval.report_page.dialogues import Choice, Limits, choose, entries
@@ -22,6 +23,7 @@ from eval.report_page.facts import Facts, facts_of
 from eval.report_page.figures import drawings
 from eval.report_page.inert import json_for_html, visible
 from eval.report_page.marks import BAR, ORDER, WIDTH, place_of
+from eval.report_page.models import side_by_side
 from eval.runs import Run
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
     limits = limits or Limits()
     facts = facts_of(runs)
     choice = choose(runs, limits, allow_gated_text)
-    fields = _fields(runs, facts, choice, limits)
+    fields = _fields(runs, facts, choice, limits, path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("w", encoding="utf-8") as file:
@@ -59,7 +61,7 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
     return choice
 
 
-def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits) -> dict[str, Any]:
+def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits, folder: Path) -> dict[str, Any]:
     from markupsafe import Markup
 
     style = Markup(_read("page.css"))
@@ -67,6 +69,8 @@ def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits) -
     shown, wanting = tables.paper_tables(runs)
     return {
         "facts": facts,
+        "files": [_files(run, folder) for run in runs],
+        "models": side_by_side(runs, folder),
         "policy": f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
         "style": style,
@@ -85,6 +89,11 @@ def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits) -
         "bar_width": BAR,
         "vocabulary": Markup(json_for_html(_vocabulary(runs, facts))),
     }
+
+
+def _files(run: Run, folder: Path) -> list[tuple[str, str]]:
+    """Names and relative URLs of the rows and the manifest of a run."""
+    return [(name, relative_url(path / name, folder)) for path in run.paths for name in ("rows.jsonl", "manifest.json")]
 
 
 def _vocabulary(runs: Sequence[Run], facts: Facts) -> Mapping[str, Any]:

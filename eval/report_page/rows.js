@@ -28,7 +28,21 @@ function chosenRuns() {
   return several ? controls.runs.filter((box) => box.checked).map((box) => Number(box.value)) : [0];
 }
 
+/** How a row may have turned against the first of the chosen runs. */
+const TURNS = {
+  "follow-up gained": (was, now) => genuineOf(was) === "no" && genuineOf(now) === "yes",
+  "follow-up lost": (was, now) => genuineOf(was) === "yes" && genuineOf(now) === "no",
+  "answer put right": (was, now) => correctOf(was) === "wrong" && correctOf(now) === "right",
+  "answer gone wrong": (was, now) => correctOf(was) === "right" && correctOf(now) === "wrong",
+};
+
+function turned(dialogue, wanted) {
+  const [first, ...others] = wanted.runs.map((run) => dialogue.rows.get(run));
+  return first !== undefined && others.some((row) => row !== undefined && TURNS[wanted.turned](first, row));
+}
+
 function matches(dialogue, wanted) {
+  if (wanted.turned && !turned(dialogue, wanted)) return false;
   const rows = wanted.runs.map((run) => dialogue.rows.get(run)).filter(Boolean);
   if (wanted.differ && new Set(rows.map((row) => labelOf(row) + genuineOf(row))).size < 2) return false;
   return rows.some(

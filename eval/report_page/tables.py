@@ -15,7 +15,7 @@ from eval.report_page.facts import Facts
 from eval.report_page.marks import Mark, Scale, Segment, segments
 from eval.runs import Run
 from eval.summary import TaskSummary
-from eval.table import Cell, Table, each_note_once
+from eval.table import UNKNOWN, Cell, Table, each_note_once
 from eval.tables import table2
 
 MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
@@ -43,6 +43,7 @@ class ShownCell:
     head: str
     rest: str
     mark: Mark | None
+    link: str | None
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,20 @@ class ShownRow:
     name: str
     tag: str | None
     cells: tuple[ShownCell, ...]
+    link: str | None = None
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading; `scale` is that of its drawings, and `wide` says that it has room for more than the number."""
+    """A heading; `scale` is that of its drawings, and `wide` says that it has room for more than the number.
+
+    A column of `words` has no numbers; its cells may go over several lines.
+    """
 
     name: str
     scale: Scale | None = None
     wide: bool = False
+    words: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTabl
 def laid_out(table: Table) -> ShownTable:
     """Any table, with a drawing for every interval."""
     columns = _columns(table.columns[1:], [cells for _, *cells in table.rows], drawn=table.columns[0] != "measure")
-    rows = tuple(ShownRow(name.text, None, _cells(cells, columns)) for name, *cells in table.rows)
+    rows = tuple(ShownRow(name.text, None, _cells(cells, columns), name.link) for name, *cells in table.rows)
     return ShownTable(table.title, (Column(table.columns[0]), *columns), ((None, rows),), table.notes)
 
 
@@ -161,7 +167,8 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Cell]], drawn: bool =
     for i, name in enumerate(names):
         own = cells.get(i, ())
         scale = scales[measured[i]] if drawn and Scale.over(own) else None
-        columns.append(Column(name, scale, any(" " in cell.text for cell in own)))
+        words = all(cell.value is None and cell.n is None for cell in own) and any(cell.text != UNKNOWN for cell in own)
+        columns.append(Column(name, scale, not words and any(" " in cell.text for cell in own), words))
     return columns
 
 
@@ -187,9 +194,9 @@ def _by_task(runs: Sequence[Run], facts: Facts) -> list[tuple[str | None, list[t
 
 
 def _cells(cells: Sequence[Cell], columns: Sequence[Column]) -> tuple[ShownCell, ...]:
-    return tuple(_shown(cell, column.scale) for cell, column in zip(cells, columns, strict=True))
+    return tuple(_shown(cell, column) for cell, column in zip(cells, columns, strict=True))
 
 
-def _shown(cell: Cell, scale: Scale | None) -> ShownCell:
-    head, _, rest = cell.text.partition(" ")
-    return ShownCell(head, rest, Mark.of(cell, scale))
+def _shown(cell: Cell, column: Column) -> ShownCell:
+    head, _, rest = (cell.text, "", "") if column.words else cell.text.partition(" ")
+    return ShownCell(head, rest, Mark.of(cell, column.scale), cell.link)

@@ -70,14 +70,14 @@ def _overview(comparison: Comparison, link: Link | None) -> Table:
 
 
 def _with_verdict(cell: MeasuredFigure, link: Link | None) -> Cell:
-    rate = _rate(cell, link)
+    rate = _rate(cell, link, with_n=True)
     return replace(rate, text=f"{rate.text} {cell.finding.verdict}".removeprefix(f"{UNKNOWN} "))
 
 
-def _rate(cell: MeasuredFigure, link: Link | None) -> Cell:
-    """The rate with its n, the paper's value behind it where there is one."""
+def _rate(cell: MeasuredFigure, link: Link | None, with_n: bool = False) -> Cell:
+    """The rate, the paper's value behind it where there is one."""
     evidence, claim = cell.evidence, cell.claim
-    rate = Cell.rate(evidence.rate, with_n=True, total=evidence.total) if evidence.total else Cell(UNKNOWN)
+    rate = Cell.rate(evidence.rate, with_n, evidence.total) if evidence.total else Cell(UNKNOWN)
     shown = rate.beside(claim.value) if claim else rate
     return replace(shown, link=link(cell)) if link and evidence.total else shown
 
@@ -116,7 +116,7 @@ def _cross(comparison: Comparison, link: Link | None) -> Table:
         own = summary_of(base.summaries, task, "self-generated")
         name = Cell(f"{base.name}, {heading(task)}")
         if own:
-            rate = Cell.rate(own.genuine, with_n=True, total=own.total)
+            rate = Cell.rate(own.genuine, total=own.total)
             counts = (Cell.number(own.genuine.n), Cell.number(own.unjudged), Cell.rate(own.specific))
             rows.append((name, rate, *counts, Cell(UNKNOWN), Cell(UNKNOWN)))
         for cell in (cell for cell in comparison.cross if cell.figure.task == task):

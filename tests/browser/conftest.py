@@ -91,6 +91,21 @@ class FolderConfig(Config):
     """What `RunDir` needs of a configuration."""
 
     run_dir: Path = Field(description="folder")
+    name: str | None = Field(None, description="name of the run in tables")
+
+
+def write_run(folder: Path, rows: list[Dialogue], model: str, temperature: float, name: str | None) -> Path:
+    """A finished run folder by the writers of a probe."""
+    sampling = {"temperature": temperature, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
+    protocol = {"model": model, "format": "smollm2", "template_sha": "0", "history": "as_history"}
+    protocol |= {"answers": {**sampling, "temperature": 0.0}, "sampling": sampling, "judge": "local-1"}
+    protocol |= {"perturbation": None, "answers_from": None}
+    with RunDir(folder, FolderConfig(run_dir=folder, name=name), protocol, {"seed": 0, "tasks": {}}) as run:
+        with RowStore(folder / "rows.jsonl") as store:
+            for row in rows:
+                store.append(row.id, row)
+        run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
+    return folder
 
 
 @pytest.fixture
@@ -98,18 +113,16 @@ def make_report(tmp_path: Path) -> Callable[..., Path]:
     """(rows of run A, rows of run B, ...) -> the report of such runs, which differ in temperature."""
 
     def make(*runs: list[Dialogue], model: str = "tiny@0123") -> Path:
-        folders = []
-        for number, rows in enumerate(runs):
-            folders.append(tmp_path / f"run{number}")
-            sampling = {"temperature": 0.5 * number, "top_p": 1.0, "top_k": 0, "max_tokens": 96, "seed": 0}
-            protocol = {"model": model, "format": "smollm2", "template_sha": "0", "history": "as_history"}
-            protocol |= {"answers": {**sampling, "temperature": 0.0}, "sampling": sampling, "judge": "local-1"}
-            protocol |= {"perturbation": None, "answers_from": None}
-            with RunDir(folders[-1], FolderConfig(run_dir=folders[-1]), protocol, {"seed": 0, "tasks": {}}) as run:
-                with RowStore(folders[-1] / "rows.jsonl") as store:
-                    for row in rows:
-                        store.append(row.id, row)
-                run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
-        return report(folders)
+        return report([write_run(tmp_path / f"run{n}", rows, model, 0.5 * n, name=None) for n, rows in enumerate(runs)])
+
+    return make
+
+
+@pytest.fixture
+def report_models(tmp_path: Path) -> Callable[..., Path]:
+    """(Base=rows, SFT=rows, ...) -> the report of runs of these names, each of a model of its own."""
+
+    def make(**runs: list[Dialogue]) -> Path:
+        return report([write_run(tmp_path / name, rows, f"model@{name}", 0.0, name) for name, rows in runs.items()])
 
     return make

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,9 @@ def row(
 ) -> Dialogue:
     """A finished row; its query holds its number."""
     loaded = Dialogue(fields.pop("task", "gsm8k"), (Message("user", fields.pop("query", f"query {number}")),))
-    answer = Message("assistant", fields.pop("answer", f"answer {number}"), "tiny@0123", "stop", 3)
-    spoken = loaded.says(answer).says(Message("user", turn, "tiny@0123", "stop", 2))
+    model = fields.pop("model", "tiny@0123")
+    answer = Message("assistant", fields.pop("answer", f"answer {number}"), fields.pop("by", model), "stop", 3)
+    spoken = loaded.says(answer).says(Message("user", turn, model, "stop", 2))
     judgement = None if "failure" in fields else Judgement(label, genuine, "local-1", fields.pop("reply", ""))
     return Dialogue(loaded.task, spoken.messages, judgement=judgement, id=loaded.id, **fields)
 
@@ -179,7 +182,7 @@ def test_runs_stand_side_by_side_on_the_same_dialogue(make_report: MakeReport, v
     boxes = [columns.nth(place).bounding_box() for place in (0, 1)]
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] and boxes[0]["y"] == boxes[1]["y"]
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 0", "warm 0"]
-    assert seen.page.locator(".opened > .message .text").all_inner_texts() == ["query 0"]
+    assert seen.page.locator(".opened > .message .text").all_inner_texts() == ["query 0", "answer 0"]
     seen.page.get_by_label("only where these differ").press("Space")
     assert seen.count == "2 of 3 dialogues"
     seen.page.get_by_label("T=0.5").press("Space")
@@ -187,6 +190,80 @@ def test_runs_stand_side_by_side_on_the_same_dialogue(make_report: MakeReport, v
     seen.page.get_by_label("only where these differ").press("Space")
     seen.page.locator(".opener").nth(2).click()
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 2"]
+
+
+def of_model(name: str, genuine: set[int], right: set[int] = frozenset()) -> list[Dialogue]:
+    """Three rows on the model's own answers, and three on the data's."""
+    label = {True: "genuine_followup", False: "new_task_prompt"}
+    own = [
+        row(n, f"{name} {n}", label[n in genuine], n in genuine, model=f"model@{name}", answer=f"{name} answers {n}")
+        for n in range(3)
+    ]
+    held_out = [
+        row(n, f"{name} {n}", label[n in genuine], n in genuine, model=f"model@{name}", by="data", task="coval")
+        for n in range(3, 6)
+    ]
+    return [*(replace(one, correct=number in right) for number, one in enumerate(own)), *held_out]
+
+
+def test_base_sft_and_rl_stand_side_by_side_on_the_same_context(report_models: MakeReport, visit: Any) -> None:
+    path = report_models(Base=of_model("Base", {0}), SFT=of_model("SFT", {0, 1, 4}), RL=of_model("RL", {4})[::-1])
+    seen = visit(path)
+    assert seen.count == "6 of 6 dialogues"
+    for opener in (0, 4):
+        seen.page.locator(".opener").nth(opener).click()
+    own, held_out = seen.page.locator(".opened").all()
+    for dialogue, number in ((own, 0), (held_out, 4)):
+        columns = dialogue.locator(".run").all()
+        assert [column.locator(".run-name").inner_text() for column in columns] == ["ABase", "BSFT", "CRL"]
+        boxes = [column.bounding_box() for column in columns]
+        assert all(left["x"] + left["width"] <= right["x"] for left, right in pairwise(boxes))
+        tops = {box["y"] for turn in dialogue.locator(".message.turn").all() for box in [turn.bounding_box()]}
+        assert len(tops) == 1, "the user turns begin at one height"
+        turns = dialogue.locator(".message.turn .text").all_inner_texts()
+        assert turns == [f"Base {number}", f"SFT {number}", f"RL {number}"], "aligned by their row, not by their place"
+        assert dialogue.locator(":scope > .message").first.locator(".text").inner_text() == f"query {number}"
+    assert own.locator(".run .answer .text").all_inner_texts() == [
+        f"{name} answers 0" for name in ("Base", "SFT", "RL")
+    ]
+    assert held_out.locator(".answer").count() == 1, "one answer of the data, once"
+    assert held_out.locator(":scope > .answer .text").inner_text() == "answer 4"
+    assert "the same in these runs" in held_out.locator(":scope > .answer .by").inner_text()
+    assert seen.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("turned", "numbers"),
+    [
+        ("follow-up gained", [1, 4]),
+        ("follow-up lost", [5]),
+        ("answer put right", [2]),
+        ("answer gone wrong", [1]),
+        ("", [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_what_turned_against_the_first_run_is_found(
+    report_models: MakeReport, visit: Any, turned: str, numbers: list[int]
+) -> None:
+    base, sft = of_model("Base", {0, 5}, right={0, 1}), of_model("SFT", {0, 1, 5}, right={0, 2})
+    seen = visit(report_models(Base=base, SFT=sft, RL=of_model("RL", {0, 4}, right={0, 1})))
+    seen.page.locator("select[name=turned]").select_option(turned)
+    abouts = seen.page.locator(".about").all_inner_texts()
+    assert [int(about.rsplit(" ", 1)[1]) for about in abouts] == numbers
+
+
+def test_the_models_have_a_table_whose_numbers_lead_to_their_rows(report_models: MakeReport, visit: Any) -> None:
+    path = report_models(Base=of_model("Base", {0}), SFT=of_model("SFT", {0, 1, 4}))
+    seen = visit(path)
+    models = seen.page.locator("#models")
+    assert "Table 2: models side by side" in models.inner_text() and "no paper value" in models.inner_text()
+    led = models.get_by_role("link").evaluate_all("(links) => links.map((link) => link.href)")
+    assert set(led) == {
+        (path.parent.parent / name / file).as_uri()
+        for name in ("Base", "SFT")
+        for file in ("rows.jsonl", "manifest.json")
+    }
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1200
 
 
 def test_long_lists_come_in_parts_and_long_texts_scroll(make_report: MakeReport, visit: Any) -> None:

@@ -25,14 +25,14 @@ BASE = Claim(62.9, None, 1319)
 
 def test_not_run() -> None:
     found = find(evidence(Rate(0, 0), SFT, Pairs(0, 0, 0, 0, left_out=300)), SFT)
-    assert (found.verdict, found.because) == ("not run", "the run has no such rows")
+    assert (found.verdict, found.because) == ("not run", "no such rows")
     assert find(evidence(Rate(0, 0), None, None), None).verdict == "not run"
 
 
 def test_no_paper_value_still_says_the_direction() -> None:
     assert find(evidence(Rate(142, 300), None, UP), None).because == "up from Base"
     assert find(evidence(Rate(3, 300), None, DOWN), None).because == "down from Base"
-    assert find(evidence(Rate(6, 300), None, EVEN), None).because == "no difference to Base is shown"
+    assert find(evidence(Rate(6, 300), None, EVEN), None).because == "no difference to Base shown"
     assert find(evidence(Rate(6, 300), None), None).because == "Base itself"
     assert find(evidence(Rate(6, 300), None, UP), None).verdict == "no paper value"
 
@@ -40,18 +40,18 @@ def test_no_paper_value_still_says_the_direction() -> None:
 def test_reproduced_needs_the_value_and_the_direction() -> None:
     found = find(evidence(Rate(142, 300), SFT, UP), SFT)
     assert found.verdict == "reproduced"
-    assert found.because == "the paper's value is in the interval, up from Base as in the paper"
+    assert found.because == "value inside; up, as in the paper"
     without = find(evidence(Rate(142, 300), SFT, EVEN), SFT)
-    assert (without.verdict, without.because) == ("not resolved", "no difference to Base is shown")
+    assert (without.verdict, without.because) == ("not resolved", "no difference to Base shown")
 
 
 def test_base_is_reproduced_by_its_value_alone() -> None:
     assert find(evidence(Rate(829, 1319), BASE), BASE).verdict == "reproduced"
     # Half a point above the upper end: outside, but two samples of 1319 differ by that now and then.
     near = find(evidence(Rate(790, 1319), BASE), BASE)
-    assert near.verdict == "not resolved" and near.because.startswith("the paper's value is outside the interval")
+    assert near.verdict == "not resolved" and near.because == "value outside, within sampling error"
     far = find(evidence(Rate(740, 1319), BASE), BASE)
-    assert (far.verdict, far.because) == ("contradicted", "the paper's value is further away than sampling error")
+    assert (far.verdict, far.because) == ("contradicted", "value outside, beyond sampling error")
 
 
 @pytest.mark.parametrize("end", ["low", "high"])
@@ -73,15 +73,13 @@ def test_contradicted_by_direction_whatever_the_value() -> None:
 
 def test_contradicted_by_value_in_the_right_direction() -> None:
     found = find(evidence(Rate(240, 300), SFT, UP), SFT)
-    assert (found.verdict, found.because) == ("contradicted", "the paper's value is further away than sampling error")
+    assert (found.verdict, found.because) == ("contradicted", "value outside, beyond sampling error")
 
 
 def test_not_resolved_tells_all_that_is_open() -> None:
     found = find(evidence(Rate(122, 300), SFT, EVEN), SFT)
     assert found.verdict == "not resolved"
-    assert found.because == (
-        "the paper's value is outside the interval, though within sampling error; no difference to Base is shown"
-    )
+    assert found.because == "value outside, within sampling error; no difference to Base shown"
     assert find(evidence(Rate(0, 0), SFT, Pairs(0, 0, 0, 0), total=300), SFT).because == "no row has an outcome"
     alone = find(evidence(Rate(142, 300), SFT, Pairs(0, 0, 0, 0, left_out=600)), SFT)
     assert (alone.verdict, alone.because) == ("not resolved", "no row has an outcome in Base and here")
@@ -90,7 +88,7 @@ def test_not_resolved_tells_all_that_is_open() -> None:
 def test_ties_show_no_difference() -> None:
     ties = Pairs(both=144, only_first=0, only_second=0, neither=156)
     assert ties.p_value == 1.0
-    assert find(evidence(Rate(144, 300), SFT, ties), SFT).because == "no difference to Base is shown"
+    assert find(evidence(Rate(144, 300), SFT, ties), SFT).because == "no difference to Base shown"
 
 
 def test_a_small_sample_resolves_nothing() -> None:

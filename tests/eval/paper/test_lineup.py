@@ -51,6 +51,21 @@ def test_two_weights_of_one_name_are_told_apart(run) -> None:
     assert [name.split(" ")[0] for name in names] == ["m@1", "m@2"]
 
 
+def test_weights_of_one_name_are_told_apart_by_the_names_of_their_runs(run) -> None:
+    base, sft, rl = (
+        run(model="m-1B@0", called="Base"),
+        run(model="model@1", called="SFT"),
+        run(model="model@2", called="RL"),
+    )
+    assert [group.name for group in line_up([base, sft]).groups] == ["model", "m-1B"], "told apart already"
+    assert {group.name for group in line_up([base, sft, rl]).groups} == {"Base", "SFT", "RL"}
+    again = run(model="model@3", called="RL")
+    assert len({group.name for group in line_up([sft, rl, again]).groups}) == 3
+    warm = run(model="model@1", temperature=1.0, called="SFT warm")
+    names = {group.name.split(" ")[0] for group in line_up([sft, warm, rl], "sampling.temperature").groups}
+    assert names == {"model@1", "RL"}
+
+
 def test_stored_answers_of_the_same_model_are_its_own(run) -> None:
     own, stored = run(model="m@1"), run(model="m@1", temperature=1.0, answers_from="m@1")
     (group,) = line_up([own, stored], "sampling.temperature").groups

@@ -44,6 +44,26 @@ def test_several_runs_share_what_is_equal_and_are_named_by_what_differs(make_run
     assert "model" in facts.shared and (facts.total, facts.judged) == (16, 16)
 
 
+def test_runs_are_called_by_their_own_names_where_these_tell_them_apart(make_run: MakeRun, rows_of: Any) -> None:
+    rows = rows_of("gsm8k", 2, 0)
+
+    def names(*runs: tuple[str, str]) -> list[str]:
+        paths = [make_run(model.replace("@", "-"), rows, called=name, model=model) for name, model in runs]
+        return [run.name for run in facts_of(read_runs(paths)).runs]
+
+    assert names(("Base", "m@0"), ("SFT", "model@1"), ("RL", "model@2")) == ["Base", "SFT", "RL"]
+    assert names(("Base", "one@3"), ("Base", "two@4")) == ["one", "two"]
+    runs = read_runs(
+        [make_run("m-0", rows, called="Base", model="m@0"), make_run("x", rows, called="SFT", model="model@1")]
+    )
+    assert facts_of(runs).title == "User turns of Base, SFT" and facts_of(runs[:1]).title == "User turns of m"
+    paths = [
+        make_run("greedy", rows, called="B", model="x@1"),
+        make_run("warm", rows, called="B", model="x@1", temperature=1),
+    ]
+    assert [run.name for run in facts_of(read_runs(paths)).runs] == ["B, T=0", "B, T=1"]
+
+
 def test_runs_that_names_in_short_cannot_tell_apart_are_named_in_full(make_run: MakeRun, rows_of: Any) -> None:
     paths = [make_run(name, rows_of("gsm8k", 2, 0), model=f"Tiny@{name}") for name in ("0a", "0b")]
     first, second = facts_of(read_runs(paths)).runs

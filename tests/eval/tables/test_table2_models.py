@@ -61,14 +61,14 @@ def test_each_figure_has_its_counts_tests_and_reason(make: Callable[..., Path]) 
     (row,) = [row for row in table.rows if row[0].text == "SFT, IFBench follow-up"]
     assert [cell.text for cell in row] == [
         "SFT, IFBench follow-up",
-        "50.0 [35.2, 64.8] n=40 (48.0)",
+        "50.0 [35.2, 64.8] (48.0)",
         "40",
         "0",
         "25.0 [14.2, 40.2]",
         "47.5 [28.8, 61.7] n=40",
         "<0.001",
         "reproduced",
-        "the paper's value is in the interval, up from Base as in the paper",
+        "value inside; up, as in the paper",
     ]
     (accuracy,) = [row for row in table.rows if row[0].text == "SFT, GSM8K accuracy"]
     assert accuracy[4].text == "\u2014"
@@ -149,10 +149,10 @@ def test_the_cross_condition_starts_with_base_on_its_own_answers(
         "Cross condition: user turns on the answers of Base"
     ]
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["Base, IFBench", "5.0 [1.4, 16.5] n=40", "40", "0", "2.5 [0.4, 12.9]", "\u2014", "\u2014"],
+        ["Base, IFBench", "5.0 [1.4, 16.5]", "40", "0", "2.5 [0.4, 12.9]", "\u2014", "\u2014"],
         [
             "SFT on the answers of Base, IFBench",
-            "30.0 [18.1, 45.4] n=40",
+            "30.0 [18.1, 45.4]",
             "40",
             "0",
             "15.0 [7.1, 29.1]",
