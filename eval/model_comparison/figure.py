@@ -1,7 +1,7 @@
 """One figure of a model: a measure of one task in one setting, and its outcome on every row.
 
-It knows outcomes by row id, no run and no table. Figures of Table 2: arXiv 2604.02315; those of pocket are ours, in the
-same layout.
+It knows outcomes by row id, no run and no table. Figures of Table 2: arXiv 2604.02315; those of our own small sets are
+in the same layout.
 """
 
 from __future__ import annotations
@@ -65,28 +65,30 @@ PAPER = (
     Figure("healthbench", "genuine", "held-out"),
     Figure("coval", "genuine", "held-out"),
 )
-POCKET = (
+OURS = (
+    Figure("arithmetic", "accuracy"),
     Figure("pocket_math", "accuracy"),
     Figure("pocket_math", "genuine"),
     Figure("pocket_instructions", "genuine"),
     Figure("pocket_conversations", "genuine", "held-out"),
 )
-GRADED = frozenset({"gsm8k", "pocket_math"})
+GRADED = frozenset(figure.task for figure in (*PAPER, *OURS) if figure.measure == "accuracy")
 """Tasks whose name alone means their accuracy; of any other it means its genuine follow-ups."""
 
 
 def figures_of(tasks: Iterable[str]) -> tuple[Figure, ...]:
-    """The columns of Table 2 for runs of these tasks: the paper's if any is there, then those of pocket.
+    """The columns of Table 2 for runs of these tasks: all of the paper's if any is there, then those of our own sets.
 
     Raises:
         ConfigError: none of the tasks is one of Table 2.
     """
     known = set(tasks)
-    layouts = [layout for layout in (PAPER, POCKET) if known & {figure.task for figure in layout}]
-    if not layouts:
-        wanted = ", ".join(dict.fromkeys(figure.task for figure in (*PAPER, *POCKET)))
+    of_the_paper = PAPER if known & {figure.task for figure in PAPER} else ()
+    figures = (*of_the_paper, *(figure for figure in OURS if figure.task in known))
+    if not figures:
+        wanted = ", ".join(dict.fromkeys(figure.task for figure in (*PAPER, *OURS)))
         raise ConfigError(f"the runs hold {', '.join(sorted(known)) or 'no rows'}, but no task of Table 2: {wanted}")
-    return tuple(figure for layout in layouts for figure in layout)
+    return figures
 
 
 def parse_figure(name: str) -> tuple[str, Measure]:

@@ -9,7 +9,7 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure
-from eval.model_comparison.figure import PAPER, POCKET, Figure, figures_of, parse_figure, rate_of
+from eval.model_comparison.figure import OURS, PAPER, Figure, figures_of, parse_figure, rate_of
 from eval.paper.comparison import outcomes_of
 from eval.paper.published import read_paper
 from eval.stats.rates import Rate
@@ -32,10 +32,15 @@ def test_the_paper_s_columns_are_those_of_its_table() -> None:
     assert Figure("coval", "specific", "held-out").heading == "CoVal held-out, specific %"
 
 
-def test_a_run_of_any_task_of_a_layout_has_all_its_columns() -> None:
+def test_a_run_of_any_task_of_the_paper_has_all_its_columns_and_those_of_ours_that_it_holds() -> None:
+    pocket = [figure for figure in OURS if figure.task.startswith("pocket")]
     assert figures_of({"gsm8k", "ifeval"}) == PAPER
-    assert figures_of({"pocket_math"}) == POCKET
-    assert figures_of({"pocket_math", "coval"}) == (*PAPER, *POCKET)
+    assert figures_of({figure.task for figure in pocket}) == tuple(pocket)
+    assert [figure.key for figure in figures_of({"pocket_math", "coval"})[len(PAPER) :]] == [
+        "pocket_math.accuracy",
+        "pocket_math.genuine",
+    ]
+    assert [figure.heading for figure in figures_of({"arithmetic"})] == ["arithmetic accuracy %"]
     with pytest.raises(ConfigError, match=r"the runs hold ifeval, but no task of Table 2: gsm8k, .*pocket_conv"):
         figures_of({"ifeval"})
     with pytest.raises(ConfigError, match="the runs hold no rows"):

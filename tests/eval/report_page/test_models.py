@@ -68,7 +68,7 @@ def test_the_cross_condition_is_found_among_the_runs(
     ]
     verdicts = tables[1].columns[-2]
     assert verdicts.words and not verdicts.wide
-    assert {row.cells[-2].head for row in tables[1].groups[0][1]} == {"not run", "no paper value"}
+    assert {row.cells[-2].head for row in tables[1].groups[0][1]} == {"no paper value"}
 
 
 def test_runs_that_cannot_stand_side_by_side_are_told_why(make_run: MakeRun, rows_of: Any, read_page: Any) -> None:
