@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from data_gen.model_teacher.conversing import Conversing
 from data_gen.model_teacher.turn_prompts import TurnPrompts
@@ -17,7 +19,7 @@ from data_gen.plan import Persona, Plan
 from data_gen.style import read_styles, style_names
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
-from eval.client.endpoint import OPENAI, endpoint_for
+from eval.client.endpoint import OPENAI, ReasoningEffort, endpoint_for
 from eval.client.response_cache import ResponseCache
 from eval.client.whole_reply import cost_bound
 from eval.config import ConfigError
@@ -55,15 +57,15 @@ class Teacher:
         model: str = "gpt-5.4-mini-2026-03-17",
         base_url: str = OPENAI,
         api_key_variable: str | None = "OPENAI_API_KEY",
-        reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None,
-        temperature: float | None = None,
-        max_completion_tokens: int = 1000,
-        budget_usd: float | None = None,
+        reasoning_effort: ReasoningEffort | None = None,
+        temperature: NonNegativeFloat | None = None,
+        max_completion_tokens: PositiveInt = 1000,
+        budget_usd: NonNegativeFloat | None = None,
         cache: Path | None = CACHE,
-        concurrency: int = 64,
-        attempt_s: float = 60.0,
-        request_s: float = 300.0,
-        backoff_s: float = 0.5,
+        concurrency: PositiveInt = 64,
+        attempt_s: PositiveFloat = 60.0,
+        request_s: PositiveFloat = 300.0,
+        backoff_s: NonNegativeFloat = 0.5,
     ) -> None:
         """Check everything that can be checked without a request.
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from eval.client.server_name import server_name
 from eval.config import ConfigError
 
 OPENAI = "https://api.openai.com/v1"
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+"""What a model may be asked to spend on reasoning; which of them it takes is for the server to say."""
 
 
 @dataclass(frozen=True)

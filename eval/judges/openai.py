@@ -14,7 +14,7 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
 from eval.client.chat_client import ChatClient, Patience
-from eval.client.endpoint import OPENAI, endpoint_for
+from eval.client.endpoint import OPENAI, ReasoningEffort, endpoint_for
 from eval.client.response_cache import ResponseCache
 from eval.client.whole_reply import cost_bound
 from eval.dialogue import Dialogue, Failure, Judgement, Message
@@ -60,7 +60,7 @@ class Judge:
         base_url: str = OPENAI,
         api_key_variable: str | None = "OPENAI_API_KEY",
         mode: Literal["online", "batch"] = "online",
-        reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None,
+        reasoning_effort: ReasoningEffort | None = None,
         max_completion_tokens: PositiveInt = 1000,
         budget_usd: NonNegativeFloat | None = None,
         cache: Path | None = CACHE,

@@ -347,6 +347,17 @@ def test_what_cannot_work_is_said_before_any_work(
     assert "sk-1234" not in str(problem.value)
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["concurrency=0", "concurrency=-1", "max_completion_tokens=0", "budget_usd=-1", "temperature=-0.5", "backoff_s=-1"]
+    + [f"{name}=0" for name in ("attempt_s", "request_s")],
+)
+def test_a_number_with_which_nothing_would_ever_be_spoken_is_refused(option: str) -> None:
+    name, value = option.split("=")
+    with pytest.raises(ConfigError, match=rf"teacher\.{name} = '{value}': Input should be greater than"):
+        options_for(Teacher.__init__, {name: value}, "teacher")
+
+
 def test_a_temperature_is_sent_where_it_is_set() -> None:
     _, server, _ = converse([plan(1, ("apply",))], temperature=0.7)
     assert [request["temperature"] for request in server.requests] == [0.7, 0.7]
