@@ -1,0 +1,80 @@
+"""Every episode of a run, `episodes.jsonl`: a dialogue a line, with its step, rewards, advantages and credit.
+
+A store of rows as a probe's (`eval/rows.py`): a step that is made a second time after a kill replaces its episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.dialogue import Dialogue
+from eval.rows import RowStore
+from train.episodes import Episode
+
+COLUMNS = ("step", "question", "answer", "user turn", "correct", "label", "genuine", "rewards", "credit")
+"""Of the table that people look at."""
+
+
+class EpisodeLog:
+    """Append-only; a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file.
+
+        Raises:
+            ConfigError: it is damaged, or another process writes to it.
+        """
+        try:
+            self._rows = RowStore(path)
+        except (OSError, ValueError) as error:
+            raise ConfigError(str(error)) from error
+
+    def __enter__(self) -> EpisodeLog:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._rows.__exit__(*error)
+
+    def append(self, step: int, episodes: Sequence[Episode]) -> None:
+        """Keep the episodes that were played with the policy after `step` optimizer steps."""
+        for episode in episodes:
+            self._rows.append(f"{step:06d}-{episode.row:04d}", told(step, episode))
+
+
+def told(step: int, episode: Episode) -> Dialogue:
+    """The dialogue of an episode, which says in `meta["episode"]` what it was worth."""
+    worth = {
+        "step": step,
+        "row": episode.row,
+        "rewards": dict(episode.rewards),
+        "advantages": dict(episode.advantages),
+        "credit": dict(episode.credit),
+    }
+    return replace(episode.dialogue, meta={**episode.dialogue.meta, "episode": worth})
+
+
+def shown(step: int, episodes: Sequence[Episode], count: int) -> list[list[Any]]:
+    """Rows of `COLUMNS`, of `count` episodes spread over those of a step."""
+    every = max(1, len(episodes) // count) if count else 1
+    return [_row(step, episode) for episode in episodes[::every][:count]]
+
+
+def _row(step: int, episode: Episode) -> list[Any]:
+    dialogue, judgement = episode.dialogue, episode.dialogue.judgement
+    answer = dialogue.last("assistant")
+    question = next((message.text for message in dialogue.messages if message.role == "user"), "")
+    return [
+        step,
+        question,
+        answer.text if answer else "",
+        dialogue.messages[-1].text,
+        str(dialogue.correct),
+        judgement.label if judgement else "",
+        str(judgement.genuine) if judgement else "unknown",
+        str(episode.rewards),
+        str({role: round(value, 3) for role, value in episode.credit.items()}),
+    ]

@@ -1,0 +1,29 @@
+"""What one process of a run finds out, told to all: with one process, just a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def told_by_main(find: Callable[[], T]) -> T:
+    """What `find` returns in the main process, in every process; what it raises is raised in every process.
+
+    All processes call it together.
+    """
+    from accelerate import PartialState
+    from accelerate.utils import broadcast_object_list
+
+    told: list[Any] = [None, None]
+    if PartialState().is_main_process:
+        try:
+            told[0] = find()
+        except Exception as error:  # the others wait for a word
+            told[1] = error
+    broadcast_object_list(told, from_process=0)
+    found, raised = told
+    if raised is not None:
+        raise raised
+    return found  # type: ignore[no-any-return]

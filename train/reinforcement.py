@@ -1,0 +1,91 @@
+"""Complete the run folder of one reinforcement-learning run: the missing steps, the model folder, the summary.
+
+`log.jsonl` and `episodes.jsonl` grow step by step, `checkpoints/` every so often; `model/` appears whole;
+`summary.json` comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import Any
+
+from eval import progress
+from eval.row_files import files_read
+from eval.run_dir import RunDir
+from eval.weights import model_digest
+from train.episode_log import EpisodeLog
+from train.fine_tuning import save
+from train.rl_parts import Parts
+from train.rl_training import Records, train
+from train.tracking import NoTracker, open_tracker
+from train.training import Tell
+from train.training_log import NoLog, TrainingLog, read_log
+
+SAMPLE = 4
+"""Prompts on which adapted, merged and saved weights are compared."""
+ENDS = 10
+"""Steps at the beginning and at the end whose means are told."""
+
+
+def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
+    """Complete the run folder of `parts.config`; returns its summary, or None in a process other than the first.
+
+    Args:
+        tell: shows a person a line of what is going on.
+
+    Raises:
+        ConfigError: a setting cannot work, or the folder holds another run.
+    """
+    config, arguments = parts.config, parts.arguments
+    if arguments.process_index > 0:
+        nobody = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _silent)
+        train(parts, config.run_dir, nobody)
+        return None
+    with RunDir(config.run_dir, config, parts.protocol, {"seed": config.seed, "tasks": {}}, ("eval", "train")) as run:
+        run.measured["data_files"] = files_read()
+        with (
+            TrainingLog(run.path / "log.jsonl") as log,
+            EpisodeLog(run.path / "episodes.jsonl") as episodes,
+            closing(open_tracker(config.wandb, config.name, run.path, parts.protocol)) as tracker,
+        ):
+            with run.timed("training"):
+                trainer, schedule = train(parts, run.path, Records(log, tracker, episodes, tell, _shown))
+            run.measured["judge"] = parts.judge.measured
+            with run.timed("saving"):
+                sample = [_ids(parts, row.dialogue.messages) for row in list(parts.prompts.values())[:SAMPLE]]
+                save(trainer, parts.folder, config.lora is not None, sample, run.path)
+        summary = {
+            "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
+            "base": parts.model_id,
+            "reward_judge": parts.judge.id,
+            "steps": trainer.state.global_step,
+            "rewards": {name: at_ends(run.path / "log.jsonl", f"rewards/{name}/mean") for name in config.rewards},
+            "probe": schedule.summary if schedule else None,
+        }
+        run.finish(summary)
+    return summary
+
+
+def _shown(total: int, done: int, note: Callable[[], str]) -> AbstractContextManager[progress.Advance]:
+    return progress.shown("training", total, done, unit="steps", note=note)
+
+
+def _silent(total: int, done: int, note: Callable[[], str]) -> AbstractContextManager[progress.Advance]:
+    return progress.silent("training", total, done)
+
+
+def at_ends(log: Path, figure: str) -> dict[str, float | None]:
+    """The mean of a figure over the first steps and over the last."""
+    by_step = {line["step"]: line[figure] for line in read_log(log) if line.get(figure) is not None}
+    values = [by_step[step] for step in sorted(by_step)]
+    return {"first": _mean(values[:ENDS]), "last": _mean(values[-ENDS:])}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _ids(parts: Parts, messages: Any) -> list[int]:
+    return parts.chat_format.open_turn(messages, "assistant" if parts.joint else "user")

@@ -1,0 +1,33 @@
+"""What a reinforcement-learning run will do, as a table: prompts, episodes, whose judgement is paid for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from eval.table import Cell, Table
+from train.grpo_arguments import episodes_per_step
+from train.rl_parts import Parts
+
+COLUMNS = ("source", "prompts", "longest prompt")
+
+
+def overview(parts: Parts) -> Table:
+    """One row per task of the prompts; notes on steps, rewards and judges."""
+    config, arguments = parts.config, parts.arguments
+    role = "assistant" if parts.joint else "user"
+    tasks = Counter(row.dialogue.task for row in parts.prompts.values())
+    longest: Counter[str] = Counter()
+    for row in parts.prompts.values():
+        length = len(parts.chat_format.open_turn(row.dialogue.messages, role))
+        longest[row.dialogue.task] = max(longest[row.dialogue.task], length)
+    rows = tuple((Cell(task), Cell.number(count), Cell.number(longest[task])) for task, count in tasks.items())
+    per_step = episodes_per_step(arguments)
+    rewards = ", ".join(f"{reward.weight:g} x {name}" for name, reward in config.rewards.items())
+    notes = [
+        f"{arguments.max_steps} steps of {per_step} episodes, {arguments.num_generations} of a prompt",
+        f"rewards: {rewards}; credit by {config.credit}; judged by {parts.judge.id}",
+        f"evaluated by {parts.probe.judge.id}" if parts.probe else "no probe: nothing is evaluated meanwhile",
+    ]
+    if parts.joint is not None and not parts.joint.as_in_history:
+        notes.append("the user's turn follows the answer as it was sampled, not as history: probe with history as_last")
+    return Table("Prompts", COLUMNS, rows, tuple(notes))

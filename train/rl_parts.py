@@ -1,0 +1,168 @@
+"""What a reinforcement-learning run works with, made from its configuration: weights, format, prompts, judge."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval import plugin
+from eval.config import ConfigError, Plugin
+from eval.dialogue import content_hash
+from eval.judge import Judge
+from eval.speech.chat_format import ChatFormat
+from eval.weights import model_digest, model_folder
+from train.held_out_probe import HeldOutProbe, open_probe
+from train.rl_config import RlConfig
+from train.rl_prompts import open_prompts
+from train.scoring import RewardFunction
+from train.training_rows import TrainingRow
+from train.turn_joint import TurnJoint
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from trl import GRPOConfig as Arguments
+
+logger = logging.getLogger(__name__)
+
+WATCHING = {"name", "wandb", "shown_episodes", "run_dir", "dry_run", "model", "revision", "format", "data_dir"}
+"""Fields that do not decide what is trained, or that the protocol has by their content."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The opened parts of one run; weights are read by `open_model` alone."""
+
+    config: RlConfig
+    folder: Path
+    """Of the base model."""
+    chat_format: ChatFormat
+    joint: TurnJoint | None
+    """Between answer and user's turn; None where answers are stored text."""
+    prompts: dict[str, TrainingRow]
+    """What episodes start from, by the id of the dialogue."""
+    judge: Judge
+    probe: HeldOutProbe | None
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        return self.chat_format.tokenizer
+
+    @cached_property
+    def model_id(self) -> str:
+        """Name and digest of the base model."""
+        return f"{Path(self.config.model).name}@{model_digest(self.folder)[:12]}"
+
+    @cached_property
+    def protocol(self) -> dict[str, Any]:
+        """All that decides the trained weights; a run folder made with another one is refused."""
+        return {
+            "base": self.model_id,
+            "format": self.chat_format.name,
+            "format_options": dict(self.chat_format.options),
+            "template_sha": self.chat_format.template_sha,
+            "user_turn_after": "as_history" if self.joint is None or self.joint.as_in_history else "as_last",
+            "prompts_sha": content_hash(list(self.prompts)),
+            "reward_judge": self.judge.id,
+            "probe_judge": self.probe.judge.id if self.probe else None,
+            **self.config.model_dump(mode="json", exclude=WATCHING),
+        }
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """What TRL's trainer is told."""
+        from train.grpo_arguments import grpo_arguments
+
+        config = self.config
+        tokens = config.user_tokens + (config.answer_tokens + self.joint.longest if self.joint else 0)
+        return grpo_arguments(config, config.run_dir / "checkpoints", tokens)
+
+    @property
+    def rewards(self) -> dict[str, RewardFunction]:
+        """The rewards of the configuration, with their options."""
+        found = {}
+        for name, given in self.config.rewards.items():
+            module = plugin.load("train.rewards", name)
+            found[name] = RewardFunction(module.TURN, functools.partial(module.reward, **given.options))
+        return found
+
+    def open_model(self) -> PreTrainedModel:
+        """The weights that the policy starts from."""
+        import torch
+
+        from train.merging import open_model
+
+        return open_model(self.folder, getattr(torch, self.config.dtype))
+
+
+def open_parts(config: RlConfig) -> Parts:
+    """Open what `config` names, weights aside.
+
+    Raises:
+        ConfigError: model, prompts or judge are missing, malformed or do not fit together.
+    """
+    folder = model_folder(config.model, config.revision)
+    chat_format = _open_format(config, folder)
+    joint = None
+    if config.episode == "two_turn":
+        joint = TurnJoint(chat_format, _open_format(config, folder, history="as_last"))
+    prompts = open_prompts(config)
+    _check_room(config, folder, chat_format, joint, prompts)
+    probe = open_probe(config.probe_config(config.run_dir), prompts.values()) if config.probe else None
+    judge = _open_judge(config.judge, config.judge_s)
+    evaluating = probe.judge if probe else _open_judge(Plugin(name="local"), config.judge_s)
+    if judge.id == evaluating.id and not config.allow_same_judge:
+        raise ConfigError(
+            f"judge {judge.id} would reward what it evaluates, so that the evaluation says how well it was exploited; "
+            "take another judge or another probe.judge, or set allow_same_judge: true"
+        )
+    return Parts(config, folder, chat_format, joint, prompts, judge, probe)
+
+
+def _open_format(config: RlConfig, folder: Path, **history: Any) -> ChatFormat:
+    from transformers import AutoTokenizer
+
+    family = plugin.load("eval.formats", config.format.name).Format
+    try:
+        opened: ChatFormat = family(AutoTokenizer.from_pretrained(folder), **config.format.options, **history)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
+    return opened
+
+
+def _open_judge(judge: Plugin, seconds: float) -> Judge:
+    """The judge, told the deadline where it has an option for one, so that it does not work on what comes too late."""
+    made = plugin.load("eval.judges", judge.name).Judge
+    deadline = {"call_s": seconds} if "call_s" in inspect.signature(made.__init__).parameters else {}
+    opened: Judge = made(**{**deadline, **judge.options})
+    return opened
+
+
+def _check_room(
+    config: RlConfig,
+    folder: Path,
+    chat_format: ChatFormat,
+    joint: TurnJoint | None,
+    prompts: Mapping[str, TrainingRow],
+) -> None:
+    """Refuse prompts that the template cannot open a turn after, or that leave no room for the turns."""
+    from transformers import AutoConfig
+
+    room: int = AutoConfig.from_pretrained(folder).get_text_config().max_position_embeddings
+    role = "assistant" if joint else "user"
+    turns = config.user_tokens + (config.answer_tokens + joint.longest if joint else 0)
+    for row in prompts.values():
+        try:
+            length = len(chat_format.open_turn(row.dialogue.messages, role))
+        except ValueError as error:
+            raise ConfigError(f"{row.place}: {error}") from error
+        if length + turns > room:
+            raise ConfigError(
+                f"{row.place}: its {length} tokens and {turns} of an episode are more than the {room} of the model; "
+                "leave it out, or lower answer_tokens or user_tokens"
+            )

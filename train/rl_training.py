@@ -1,0 +1,140 @@
+"""Train a policy on the episodes that it plays, from its last whole checkpoint or from the start.
+
+Under a distributed launcher every process trains; the first alone judges, probes and writes, and tells the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from train.accuracy_price import multiplier_after
+from train.adapters import trained_weights
+from train.callbacks import LossLog, ProbeSchedule, Sealer
+from train.checkpoints import last_checkpoint
+from train.episode_log import COLUMNS, EpisodeLog, shown
+from train.episodes import Episode
+from train.held_out_probe import Measured
+from train.main_process import told_by_main
+from train.reward_judge import RewardJudge
+from train.rl_parts import Parts
+from train.rollout import Rollout
+from train.scoring import Scored, Scorer
+from train.tracking import Tracker
+from train.training import Tell, measure
+from train.training_log import NoLog, TrainingLog, read_log
+from train.turn_credit import Scale
+
+if TYPE_CHECKING:
+    from trl import GRPOTrainer
+
+
+Display = Callable[[int, int, Callable[[], str]], AbstractContextManager[Callable[[], None]]]
+"""Opens the display of so many steps, of which so many are done, with a note that it asks for."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Where a run is written down; processes other than the first have none."""
+
+    log: TrainingLog | NoLog
+    tracker: Tracker
+    episodes: EpisodeLog | None
+    tell: Tell
+    display: Display
+
+
+def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, ProbeSchedule | None]:
+    """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
+
+    Raises:
+        ConfigError: a gradient is no number, the judge can decide nothing, or a setting cannot work.
+    """
+    from transformers.utils.logging import disable_progress_bar
+
+    from train.grpo_trainer import make_trainer
+    from train.trainer_events import listener
+
+    disable_progress_bar()
+    checkpoint = told_by_main(lambda: last_checkpoint(folder / "checkpoints"))
+    done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+    rollout = _rollout(parts, records)
+    trainer = make_trainer(
+        parts.open_model(), parts.tokenizer, parts.arguments, rollout, list(parts.config.rewards), parts.config.lora
+    )
+    records.tell(trained_weights(trainer.accelerator.unwrap_model(trainer.model)))
+    loss_log = LossLog(records.log, records.tracker, "look at the episodes in episodes.jsonl", note=rewards_of)
+    schedule = _schedule(parts, trainer, folder / "probes", records)
+    with ExitStack() as stack:
+        display = records.display(parts.arguments.max_steps, done, lambda: loss_log.last)
+        loss_log.advance = stack.enter_context(display)
+        trainer.add_callback(listener(on_log=loss_log.on_log))
+        if records.episodes is not None:
+            trainer.add_callback(listener(on_save=Sealer(folder / "checkpoints").on_save))
+        if schedule is not None:
+            trainer.add_callback(listener(**schedule.events))
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    return trainer, schedule
+
+
+def rewards_of(logs: Mapping[str, Any]) -> str:
+    """The mean of each reward in a step, for a display."""
+    means = {name.split("/")[1]: logs[name] for name in logs if name.startswith("rewards/") and name.endswith("/mean")}
+    return ", ".join(f"{name} {'unknown' if mean is None else f'{mean:.2f}'}" for name, mean in means.items())
+
+
+def _rollout(parts: Parts, records: Records) -> Rollout:
+    config, arguments = parts.config, parts.arguments
+    scorer = Scorer(
+        rewards=parts.rewards,
+        weights={name: reward.weight for name, reward in config.rewards.items()},
+        judge=RewardJudge(parts.judge, config.judge_s),
+        credit=config.credit,
+        group=int(arguments.num_generations or 1),
+        scale=cast(Scale, arguments.scale_rewards),
+    )
+    return Rollout(
+        dialogues={id: row.dialogue for id, row in parts.prompts.items()},
+        chat_format=parts.chat_format,
+        joint=parts.joint,
+        answer_tokens=config.answer_tokens,
+        user_tokens=config.user_tokens,
+        seed=config.seed,
+        name=config.name,
+        score=_recorded(parts, scorer, records),
+        figure_names=scorer.figure_names,
+    )
+
+
+def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:
+    """Score the episodes of a step, at the price that accuracy has at that step, and write them down."""
+    price, count = parts.config.accuracy_price, parts.config.shown_episodes
+
+    def score(step: int, episodes: Sequence[Episode]) -> Scored:
+        if price is not None:
+            multiplier = multiplier_after(read_log(records.log.path), step, price)
+            scorer.weights[price.reward] = parts.config.rewards[price.reward].weight + multiplier
+        scored = scorer(episodes)
+        if records.episodes is not None:
+            records.episodes.append(step, scored.episodes)
+        if count:
+            records.tracker.table(step, "episodes", COLUMNS, shown(step, scored.episodes, count))
+        return scored
+
+    return score
+
+
+def _schedule(parts: Parts, trainer: GRPOTrainer, folder: Path, records: Records) -> ProbeSchedule | None:
+    settings, probe = parts.config.probe, parts.probe
+    if settings is None or probe is None:
+        return None
+
+    def measured(step: int) -> Measured:
+        return told_by_main(
+            lambda: measure(probe, trainer, parts.folder, parts.chat_format, parts.config.name, step, folder)
+        )
+
+    return ProbeSchedule(settings.every, measured, records.log, records.tracker, records.tell, settings.guard)
