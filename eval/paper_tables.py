@@ -51,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
 def _chosen(text: str) -> tuple[str, ...]:
     chosen, known = tuple(text.split(",")), run_tables.names()
     if not set(chosen) <= set(known):
-        raise argparse.ArgumentTypeError(f"{text!r}; choose among {', '.join(known)} (a probe writes Table 2 itself)")
+        table2 = "a probe writes Table 2 of its model, eval.table2 that of several"
+        raise argparse.ArgumentTypeError(f"{text!r}; choose among {', '.join(known)} ({table2})")
     return chosen
 
 

@@ -57,6 +57,11 @@ class Comparison:
         """The model that all others are compared with."""
         return self.models[0]
 
+    @property
+    def compared(self) -> tuple[MeasuredModel, ...]:
+        """The models, then those of the cross condition."""
+        return (*self.models, *dict.fromkeys(cell.model for cell in self.cross))
+
 
 def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool = False) -> Comparison:
     """Compare the models of the runs with that of the first; a run on another model's answers goes with the cross runs.

@@ -21,8 +21,7 @@ OUTCOMES = {True: "yes", False: "no", None: UNKNOWN}
 
 def page_of(comparison: Comparison, cell: MeasuredFigure) -> str:
     """The file of a cell's page, relative to the folder of the table."""
-    compared = (*comparison.models, *dict.fromkeys(one.model for one in comparison.cross))
-    number = next(place for place, model in enumerate(compared) if model is cell.model)
+    number = next(place for place, model in enumerate(comparison.compared) if model is cell.model)
     return f"{FOLDER}/{number}-{file_name(cell.model.name)}.{file_name(cell.figure.key)}.md"
 
 

@@ -45,7 +45,7 @@ def recompute(folder: Path) -> Recomputed:
     return Recomputed(
         cells=sum(len(row) - 1 for table in made for row in table["rows"]),
         files=len(files),
-        rows=sum(len(model.rows) for model in comparison.models),
+        rows=sum(len(model.rows) for model in comparison.compared),
         differences=tuple(found),
     )
 
