@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 NUMBER = r"\$?\d[\d,]*(?:\.\d+)?"
+BEFORE = r"(?<![\w.,])(?<![-+*/x\u00d7\u00f7\u2212])(?<![-+*/x\u00d7\u00f7\u2212]\s)"
+"""Not in a number, nor behind a sign: "1/2 x 8 = 4" and "7 + 5 + 1 = 13" have more than two numbers."""
 SUM = re.compile(
-    rf"(?<![\d.])(({NUMBER})\s*([-+*/x\u00d7\u00f7\u2212])\s*({NUMBER}))\s*=\s*({NUMBER})(?![\d.]*\s*[-+*/x\u00d7\u00f7=%])"
+    rf"{BEFORE}(({NUMBER})\s*([-+*/x\u00d7\u00f7\u2212])\s*({NUMBER}))\s*=\s*({NUMBER})(?![\d.]*\s*[-+*/x\u00d7\u00f7=%])"
 )
 OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add,
@@ -52,7 +54,9 @@ class Sum:
     def changed(self) -> Sum:
         """The sum with another first number, worked out; which other number depends on the sum alone."""
         value = value_of(self.first)
-        other = (value + 2, 2 * value, value + 5, value + 1)[int(value) % 4]
+        step = Fraction(10) ** max(0, len(str(int(value))) - 2)
+        digits = sum(int(digit) for digit in self.first if digit.isdigit())
+        other = (value + 2 * step, 2 * value, value + 5 * step, value + step)[digits % 4]
         first = written(other, self.first)
         return Sum(f"{first} {self.sign} {self.second}", first, self.sign, self.second, self._result(other))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from data_gen.plan import Persona
 from data_gen.scripted.material import Facet, Material
+from data_gen.scripted.noun_phrases import WORD
 from data_gen.scripted.phrasing import Phrasing
 
 KIND_OF_SLOT: Mapping[str, str] = {
@@ -17,17 +18,21 @@ KIND_OF_SLOT: Mapping[str, str] = {
     "second": "sum",
     "result": "sum",
     "changed": "sum",
+    "changed_result": "sum",
     "changed_expression": "sum",
     "verdict": "sum",
     "item": "item",
     "ordinal": "item",
-    "number": "item",
+    "line": "line",
     "clause": "clause",
     "statement": "statement",
     "term": "term",
     "other": "other",
     "amount": "amount",
+    "quantity": "quantity",
     "answer": "answer",
+    "offer": "offer",
+    "wish": "wish",
     "constraint": "persona",
     "situation": "persona",
     "sentence": "any",
@@ -35,10 +40,14 @@ KIND_OF_SLOT: Mapping[str, str] = {
 }
 
 SALIENCE: Mapping[str, float] = {
+    "offer": 6.0,
+    "wish": 6.0,
     "sum": 4.0,
     "item": 3.0,
     "amount": 3.0,
+    "quantity": 3.0,
     "answer": 2.0,
+    "line": 2.0,
     "statement": 2.0,
     "term": 2.0,
     "other": 2.0,
@@ -76,12 +85,13 @@ def persona_slots(persona: Persona) -> Facet:
 def bindings(slots: Iterable[str], material: Material, used: set[str], draw: random.Random) -> dict[str, str] | None:
     """A value for each slot that a response fills, and the `sentence` behind it; None where the response has none.
 
-    Facets are preferred that are not in `used`, which those that are chosen are added to.
+    None is taken that is in `used`, which those that are chosen are added to.
     """
     values: dict[str, str] = {}
     chosen: set[str] = set()
     for kind in sorted({KIND_OF_SLOT[slot] for slot in slots} - {"persona", "any"}):
-        facet = _choose(material, kind, used | chosen, draw)
+        beside = [text for slot, text in values.items() if slot != "sentence"]
+        facet = _choose(material, kind, used | chosen, beside, draw)
         if facet is None:
             return None
         chosen.add(_mark(kind, facet))
@@ -90,14 +100,23 @@ def bindings(slots: Iterable[str], material: Material, used: set[str], draw: ran
     return values
 
 
-def _choose(material: Material, kind: str, used: set[str], draw: random.Random) -> Facet | None:
-    """A facet of `kind` that is not used; "other" is a further term."""
-    facets = material.facets["term" if kind == "other" else kind]
-    fresh = [facet for facet in facets if _mark(kind, facet) not in used]
+def _choose(material: Material, kind: str, used: set[str], beside: Sequence[str], draw: random.Random) -> Facet | None:
+    """A facet of `kind` that is not used, a term with no word of what stands beside it; "other" is a further term."""
+    name = "term" if kind == "other" else kind
+    fresh = [
+        facet
+        for facet in material.facets[name]
+        if _mark(kind, facet) not in used and not (name == "term" and _overlaps(facet["term"], beside))
+    ]
     if not fresh:
         return None
     facet = draw.choice(fresh)
     return {"other": facet["term"]} if kind == "other" else facet
+
+
+def _overlaps(term: str, texts: Sequence[str]) -> bool:
+    words = set(WORD.findall(term.lower())) - {"the"}
+    return any(not words.isdisjoint(WORD.findall(text.lower())) for text in texts)
 
 
 def _mark(kind: str, facet: Facet) -> str:

@@ -1,4 +1,4 @@
-"""What a response offers to react to: sums, list items, clauses, statements, terms, amounts, its question.
+"""What a response offers to react to: sums, list items, clauses, terms, amounts, its answer, what it offers to do.
 
 A facet is one such thing, as slots to fill in; `sentence` is where it stands. Knows no style.
 """
@@ -10,94 +10,112 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from data_gen.scripted.arithmetic import Sum, sums
-from data_gen.scripted.noun_phrases import CLOSED, SUBJECTS, VERBS, WORD, noun_phrases
+from data_gen.scripted.noun_phrases import ADJECTIVES, CLOSED, SUBJECTS, VERBS, WORD, noun_phrases
+from data_gen.scripted.plain_text import LIST_ITEM, sentences_of, without_markup
 
 Facet = Mapping[str, str]
 """Slot to text."""
 
+KINDS = ("sum", "line", "item", "clause", "statement", "term", "amount", "quantity", "answer", "offer", "wish")
+"""A line is a clause with an equals sign, a quantity an amount that was worked out. An offer is what
+the response would do, a wish what the user might have."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-LIST_ITEM = re.compile(r"^\s*(?:(\d+)[.)]|[-*•])\s+(.*)$")
-MARKS = re.compile(r"\*\*|__|`|^#{1,6}\s+|\\[\[\]()]", re.MULTILINE)
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"\u201d\u2019)]?\s+(?=[A-Z\"“(0-9])|\n+")
 CLAUSE_END = re.compile(
-    r"[,;:()\u2013\u2014]|(?<=[a-z])\s-\s(?=[a-z])"
+    r"[,:](?!\d)|[;()\u2013\u2014]|(?<=[a-z])\s-\s(?=[a-z])"
     r"|\b(?:because|so that|which|while|although|unless|whereas|but|and then|if)\b"
 )
-LEADING = re.compile(r"^(?:and|or|but|so|then|also)\s+", re.IGNORECASE)
-AMOUNT = re.compile(
-    r"\b\d[\d,]*(?:\.\d+)?(?:\s*(?:-|to|\u2013)\s*\d+)?\s*(?:%|(?:cm|mm|km|m|kg|g|mg|ml|l|oz|lb|am|pm|°C|°F)\b|[a-z]{3,}\b)"
+LEADING = re.compile(r"^(?:and|or|but|so|then|also|thus|therefore|hence|because|yes|no)\b[ ,]*(?=\S)", re.IGNORECASE)
+FRAGMENT = re.compile(
+    r"(?:that|who|where|when|if|from|in|at|on|with|for|of|to|by|than|against|as|has|have|had|is|are|was)\b|\d",
+    re.IGNORECASE,
 )
-FINAL = re.compile(r"^####\s*(-?[\d,.]+)\s*$", re.MULTILINE)
-ANSWERED = re.compile(r"The answer is -?[\d,.]+\.")
+"""How a part of a sentence begins that says little by itself."""
+AMOUNT = re.compile(
+    r"\b\d[\d,]*(?:\.\d+)?(?:\s*(?:-|to|\u2013)\s*\d+)?\s*(?:%|(?:cm|mm|km|m|kg|g|mg|ml|l|oz|lb|am|pm|°C|°F)\b"
+    r"|(?:[a-z]{2,}s|people|children|men|women|feet)\b)"
+    r"(?!\s*[-+*/=\u00d7\u00f7])"
+)
+ANSWER = re.compile(r"The answer is (\S+)\.")
+OFFER = re.compile(r"(?:Would you like me to|Do you want me to|Shall I|Should I) ([^?]+)\?")
+WISH = re.compile(r"(?:Would you like|Do you want) (?!me\b)([^?]+)\?")
+SPEAKERS = re.compile(r"\b(?:you|your|me|my|i)\b", re.IGNORECASE)
+"""Whoever says an offer back has to turn these round."""
+EQUATION = re.compile(r"=\s*[$\u20ac\u00a3]?-?\.?\d")
+DOUBLE_QUOTE = re.compile('["\u201c\u201d]')
+NUMBER = re.compile(r"\d+")
 SHORTEST_CLAUSE, LONGEST_CLAUSE = 4, 13
 """Words of a clause that is worth quoting."""
+LONGEST_STATEMENT = 10
+"""Words of one that stands behind "that"."""
+LONGEST_ITEM = 9
+"""Words of a list item that are quoted."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """The facets of one response by kind: sum, item, clause, statement, term, amount, question, answer."""
+    """The facets of one response."""
 
     facets: Mapping[str, tuple[Facet, ...]]
+    """By kind, one of `KINDS`."""
 
     @classmethod
     def of(cls, query: str, response: str) -> Material:
-        """Read a response; what repeats the query alone is no material."""
+        """Read a response; what repeats the query alone is no material, nor what the response asks or announces."""
         known = frozenset(word.lower() for word in WORD.findall(query))
-        numbers = frozenset(re.findall(r"\d+", query))
-        sentences = [sentence for sentence in sentences_of(response) if not ANSWERED.fullmatch(sentence)]
-        found: dict[str, list[Facet]] = {
-            "sum": [_sum_facet(sum, sentence) for sentence in sentences for sum in sums(sentence)],
-            "item": _items(response),
-            "clause": [
-                {"clause": clause, "sentence": sentence}
-                for sentence in sentences
-                for clause in clauses_of(sentence)
-                if _says_more(clause, known, numbers)
-            ],
-            "statement": [
-                {"statement": clause[:1].lower() + clause[1:], "sentence": sentence}
-                for sentence in sentences
-                for clause in clauses_of(sentence)
-                if is_statement(clause) and _says_more(clause, known, numbers)
-            ],
-            "term": [
-                {"term": term, "sentence": sentence} for sentence in sentences for term in noun_phrases(sentence, known)
-            ],
-            "amount": [
-                {"amount": amount, "sentence": sentence}
-                for sentence in sentences
-                if not any(sums(sentence))
-                for amount in AMOUNT.findall(sentence)
-                if not set(re.findall(r"\d+", amount)) <= numbers and amount.split()[-1].lower() not in CLOSED
-            ],
-            "question": [{"question": last, "sentence": last} for last in sentences[-1:] if last.endswith("?")],
-            "answer": [
-                {"answer": answer, "sentence": f"The answer is {answer}."} for answer in FINAL.findall(response)
-            ],
-        }
+        numbers = frozenset(NUMBER.findall(query))
+        found: dict[str, list[Facet]] = {kind: [] for kind in KINDS}
+        sentences = sentences_of(response)
+        for sentence in sentences:
+            if answer := ANSWER.fullmatch(sentence):
+                found["answer"].append({"answer": answer[1], "sentence": sentence})
+            elif not sentence.endswith(("?", ":")):
+                _read(sentence, known, numbers, found)
+        found["item"] = _items(response)
+        for kind, offered in (("offer", OFFER), ("wish", WISH)):
+            if sentences and (offer := offered.fullmatch(sentences[-1])) and not SPEAKERS.search(offer[1]):
+                found[kind].append({kind: offer[1]})
         return cls({kind: tuple(facets) for kind, facets in found.items()})
 
 
-def sentences_of(text: str) -> list[str]:
-    """The sentences and list items of a text, without markup, in order."""
-    plain = MARKS.sub("", FINAL.sub(r"The answer is \1.", text))
-    parts = (LIST_ITEM.sub(r"\2", part).strip(" \t-*•|>") for part in SENTENCE_END.split(plain))
-    return [part for part in parts if part]
+def _read(sentence: str, known: frozenset[str], numbers: frozenset[str], found: Mapping[str, list[Facet]]) -> None:
+    """Add to `found` what one sentence holds."""
+    found["sum"] += [_sum_facet(sum, sentence) for sum in sums(sentence)]
+    for clause in clauses_of(sentence):
+        kind = "line" if EQUATION.search(clause) else "clause"
+        if not _says_more(clause, known, numbers) or (kind == "clause" and "=" in clause):
+            continue
+        found[kind].append({kind: clause, "sentence": sentence})
+        if kind == "clause" and is_statement(clause) and len(clause.split()) <= LONGEST_STATEMENT:
+            found["statement"].append({"statement": clause[:1].lower() + clause[1:], "sentence": sentence})
+    found["term"] += [{"term": term, "sentence": sentence} for term in noun_phrases(sentence, known)]
+    kind = "quantity" if "=" in sentence else "amount"
+    found[kind] += [
+        {kind: amount, "sentence": sentence}
+        for amount in AMOUNT.findall(sentence)
+        if not set(NUMBER.findall(amount)) <= numbers and amount.split()[-1].lower() not in CLOSED
+    ]
 
 
 def clauses_of(sentence: str) -> list[str]:
-    """The parts of a sentence that are worth quoting, the whole sentence if it is short."""
-    whole = sentence.rstrip(".!?:;, ")
-    if SHORTEST_CLAUSE <= len(whole.split()) <= LONGEST_CLAUSE:
-        return [whole]
-    parts = (LEADING.sub("", part.strip(" .!?\"“”'")) for part in CLAUSE_END.split(whole))
-    return [part for part in parts if part[:1].isalpha() and SHORTEST_CLAUSE <= len(part.split()) <= LONGEST_CLAUSE]
+    """The parts of a sentence that are worth quoting, the whole sentence if it is short; none has a quote in it."""
+    whole = LEADING.sub("", sentence.rstrip(".!?:;, "))
+    parts = [whole]
+    if len(whole.split()) > LONGEST_CLAUSE:
+        parts = [LEADING.sub("", part.strip(" .!?'")) for part in CLAUSE_END.split(whole)]
+        parts = [part for part in parts if not FRAGMENT.match(part)]
+    return [
+        part
+        for part in parts
+        if part[:1].isalnum()
+        and SHORTEST_CLAUSE <= len(part.split()) <= LONGEST_CLAUSE
+        and not DOUBLE_QUOTE.search(part)
+    ]
 
 
 def _says_more(clause: str, known: frozenset[str], numbers: frozenset[str]) -> bool:
     """Whether a clause has two content words, or a number, that the query has not."""
     words = {word.lower() for word in WORD.findall(clause) if len(word) > 3 and word.lower() not in CLOSED}
-    return len(words - known) >= 2 or not set(re.findall(r"\d+", clause)) <= numbers
+    return len(words - known) >= 2 or not set(NUMBER.findall(clause)) <= numbers
 
 
 def is_statement(clause: str) -> bool:
@@ -116,6 +134,7 @@ def _sum_facet(sum: Sum, sentence: str) -> Facet:
         "second": sum.second,
         "result": sum.result,
         "changed": changed.first,
+        "changed_result": changed.result,
         "changed_expression": changed.expression,
         "verdict": f"{verdict}, so that line holds" if sum.holds else f"{verdict}, so {sum.result} was a mistake",
         "sentence": sentence,
@@ -123,18 +142,18 @@ def _sum_facet(sum: Sum, sentence: str) -> Facet:
 
 
 def _items(response: str) -> list[Facet]:
-    """The items of a list of at least two, each with its place, and with the item behind it if there is one."""
-    lines = [LIST_ITEM.match(line) for line in MARKS.sub("", response).splitlines()]
-    texts = [found[2].strip() for found in lines if found and len(found[2].split()) > 1]
+    """The items of a list of at least two, each with its place in it."""
+    texts = [text.strip() for text in LIST_ITEM.findall(without_markup(response)) if len(text.split()) > 1]
     if len(texts) < 2:
         return []
-    return [
-        {"item": short(text), "ordinal": ordinal, "number": str(place), "sentence": text}
-        for place, (ordinal, text) in enumerate(zip(ORDINALS, texts, strict=False), start=1)
-    ]
+    named = ((short(text), ordinal, text) for ordinal, text in zip(ORDINALS, texts, strict=False))
+    return [{"item": item, "ordinal": ordinal, "sentence": text} for item, ordinal, text in named if item]
 
 
-def short(text: str, words: int = 9) -> str:
-    """The head of a list item: what stands before a colon or a full stop, in a few words."""
-    head = re.split(r"[:.!?;\u2013\u2014]\s|[:.]$|\s-\s", text)[0]
-    return " ".join(head.split()[:words]).rstrip(",.;:")
+def short(text: str) -> str:
+    """The head of a list item, up to a colon or a full stop, in a few words of which the last is none like "of"."""
+    head = DOUBLE_QUOTE.sub("", re.split(r"[:.!?;\u2013\u2014]\s|[:.]$|\s-\s", text)[0]).split()
+    words = head[:LONGEST_ITEM]
+    while len(head) > LONGEST_ITEM and words and words[-1].lower().strip(",") in CLOSED | ADJECTIVES:
+        words.pop()
+    return " ".join(words).rstrip(",.;:!?")

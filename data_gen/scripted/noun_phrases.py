@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -13,7 +14,11 @@ OPENERS = DETERMINERS | frozenset(_WORDS["openers"].split())
 SUBJECTS = frozenset(_WORDS["subjects"].split())
 VERBS = frozenset(_WORDS["verbs"].split())
 CLOSED = OPENERS | frozenset(_WORDS["closed"].split())
+ADJECTIVES = frozenset(_WORDS["adjectives"].split())
+VAGUE = frozenset(_WORDS["vague"].split())
+BEHIND_VERBS = DETERMINERS | frozenset(_WORDS["particles"].split())
 WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019-]*[A-Za-z]|[A-Za-z]")
+TOKEN = re.compile(rf"{WORD.pattern}|\d+")
 LONGEST = 3
 """Words of a phrase, at most."""
 
@@ -25,23 +30,27 @@ def noun_phrases(sentence: str, known: frozenset[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for stretch in re.split(r"[^\w\s'\u2019-]", sentence):
-        words = WORD.findall(stretch)
-        for place, word in enumerate(words):
-            if word.lower() in OPENERS:
-                phrase = _behind(words[place + 1 :])
+        tokens = TOKEN.findall(stretch)
+        for place, token in enumerate(tokens):
+            if token.lower() in OPENERS:
+                particular = token.lower() in DETERMINERS
+                phrase = _behind(tokens[place + 1 :], particular)
                 if phrase and any(part.lower() not in known for part in phrase):
-                    found[" ".join(["the"] * (word.lower() in DETERMINERS) + phrase)] = None
+                    found[" ".join(["the"] * particular + phrase)] = None
     return list(found)
 
 
-def _behind(words: list[str]) -> list[str]:
-    """The open-class words that `words` begins with, if they look like a noun phrase."""
-    phrase: list[str] = []
-    for word in words[: LONGEST + 1]:
-        if word.lower() in CLOSED:
-            break
-        phrase.append(word)
-    whole = 0 < len(phrase) <= LONGEST and all(len(word) > 2 for word in phrase)
+def _behind(tokens: list[str], particular: bool) -> list[str]:
+    """The open-class words that `tokens` begins with, if they look like a noun phrase that is about something.
+
+    What stands before a determiner, a pronoun or a particle is taken for a verb: "the moon | steals the show".
+    """
+    phrase = list(itertools.takewhile(lambda token: token.lower() not in CLOSED, tokens[: LONGEST + 1]))
+    if phrase and "".join(tokens[len(phrase) : len(phrase) + 1]).lower() in BEHIND_VERBS:
+        phrase.pop()
     last = phrase[-1].lower() if phrase else ""
-    noun = not last.endswith(("ly", "ed", "ing")) and len(last) > (2 if phrase[1:] else 5)
-    return phrase if whole and noun else []
+    noun = last not in ADJECTIVES and not last.endswith(("ly", "ed", "ing", "ous", "'s", "\u2019s"))
+    long_enough = all(len(word) > 2 for word in phrase) and len(last) > (2 if phrase[1:] else 5)
+    about = any(word.lower() not in VAGUE | ADJECTIVES for word in phrase)
+    named = all(word[0].isalpha() for word in phrase) and (particular or len(phrase) > 1 or last.endswith("s"))
+    return phrase if len(phrase) <= LONGEST and noun and long_enough and about and named else []

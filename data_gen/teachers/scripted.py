@@ -10,19 +10,23 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from data_gen.plan import Persona, Plan
 from data_gen.scripted.facets import bindings, by_salience, persona_slots
-from data_gen.scripted.material import Material, sentences_of
+from data_gen.scripted.material import Material
 from data_gen.scripted.phrasing import Phrasing
+from data_gen.scripted.scene import Scene
 from data_gen.style import Style, read_styles, style_names
 from data_gen.teacher import conversation
 from eval.dialogue import Dialogue, Failure, Message
 
 CODE = Path(__file__).parent.parent / "scripted"
+QUOTED = ("sentence", "next")
+"""Slots that every reply can fill."""
+ECHOED = {**{slot: slot for slot in QUOTED}, "verdict": "sentence", "changed_expression": "changed_expression"}
+"""Slots of a reply that hold what it says beside its own phrases, to what of it a user turn can react to."""
 CASUAL = 0.25
 """Share of the user turns that begin with a small letter."""
 
@@ -47,8 +51,7 @@ class Teacher:
 
     def _converse(self, plan: Plan) -> Dialogue:
         draw = random.Random(plan.random_seed)
-        response = plan.seed.messages[-1].text
-        scene = Scene(sentences_of(response), said_by_user(plan.seed.messages), response)
+        scene = Scene.after(plan.seed.messages)
         turns: list[Message] = []
         phrasings: list[str] = []
         for name in plan.styles:
@@ -72,41 +75,19 @@ class Teacher:
             filled = bindings(phrasing.slots, material, scene.used, draw)
             if filled is None:
                 continue
-            values = {**persona_slots(persona), **filled, **scene.go_on(filled)}
+            values = {**persona_slots(persona), **filled, **scene.quotes(filled)}
             said = _in_register(phrasing.say(values, draw), draw)
-            replies = _phrasings(style.name, style.scripted.assistant)
-            reply = draw.choice([reply for reply in replies if reply.slots <= values.keys()])
+            reply = _reply(_phrasings(style.name, style.scripted.assistant), values, draw)
+            scene.ground = "\n".join(values[slot] for echo, slot in ECHOED.items() if echo in reply.slots)
             return phrasing.name, said, reply.say(values, draw)
         return None
 
 
-@dataclass
-class Scene:
-    """What has been said that a user turn can react to."""
-
-    sentences: Sequence[str]
-    """Of the seed's response, which the replies quote."""
-    query: str
-    ground: str
-    """What the last response says, without its own phrases around it."""
-    used: set[str] = field(default_factory=set)
-
-    def go_on(self, filled: Mapping[str, str]) -> dict[str, str]:
-        """The sentence that a reply comes to next, as slot `next`; the reply's content becomes the new ground."""
-        sentence = filled.get("sentence", "")
-        place = self.sentences.index(sentence) if sentence in self.sentences else -1
-        following = self.sentences[(place + 1) % len(self.sentences)]
-        self.ground = "\n".join([sentence, following, filled.get("changed_expression", "")])
-        return {"next": _ended(following), "sentence": _ended(sentence)} if sentence else {}
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?", ":")) else f"{sentence}."
-
-
-def said_by_user(messages: Iterable[Message]) -> str:
-    """All that the user has said so far."""
-    return "\n".join(message.text for message in messages if message.role == "user")
+def _reply(replies: Sequence[Phrasing], values: Mapping[str, str], draw: random.Random) -> Phrasing:
+    """A reply that `values` can fill, one of those that take up most of them: a worked sum rather than a quotation."""
+    fitting = [reply for reply in replies if reply.slots <= values.keys()]
+    most = max(len(reply.slots - set(QUOTED)) for reply in fitting)
+    return draw.choice([reply for reply in fitting if len(reply.slots - set(QUOTED)) == most])
 
 
 def _phrasings(style: str, templates: Sequence[str]) -> list[Phrasing]:
@@ -120,8 +101,8 @@ def _in_register(text: str, draw: random.Random) -> str:
 
 
 def _version(styles: Mapping[str, Style]) -> str:
-    """Eight hex digits over the phrasings and the code that fills them."""
-    digest = hashlib.sha256(repr([style.scripted for style in styles.values()]).encode())
-    for path in sorted(CODE.glob("*.py")):
+    """Eight hex digits over the phrasings, and the code and word lists that fill them."""
+    digest = hashlib.sha256(repr([(style.name, style.scripted) for style in styles.values()]).encode())
+    for path in sorted([Path(__file__), *CODE.glob("*.py"), *CODE.glob("*.yaml")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]

@@ -30,6 +30,22 @@ def test_a_sum_is_read_and_checked_to_the_places_it_was_written_with(
     assert (found.left, found.result, found.holds) == (left, result, holds)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/2 x 8 = 4",
+        "40 x 1/10 = 4",
+        "71 + 64 + 80 + 77 = 292",
+        "24V = 141 - 15 - 6 = $120",
+        "2/3*30 = 20",
+        "x3 + 4 = 7",
+    ],
+)
+def test_the_end_of_a_longer_calculation_is_no_sum(text: str) -> None:
+    """Else the teacher would call a right line wrong."""
+    assert not list(sums(text))
+
+
 @pytest.mark.parametrize("text", ["x = 5", "2024-11-29", "5 / 0 = 1", "1 + 2 = 3 + 4", "80% * 2 = 160%", "v1.2-3 = 4 "])
 def test_what_is_no_sum_of_two_numbers_is_left(text: str) -> None:
     assert all(sum.second not in {"0"} for sum in sums(text))
@@ -41,6 +57,12 @@ def test_a_changed_sum_has_another_first_number_and_holds(first: int) -> None:
     sum = only(f"{first} * 6 = {first * 6}")
     changed = sum.changed()
     assert changed.first != sum.first and changed.second == sum.second and changed.holds
+
+
+@pytest.mark.parametrize("first", [1200, 54000, 300000, 999999])
+def test_a_large_number_is_changed_by_more_than_a_little(first: int) -> None:
+    changed = only(f"{first:,} - 100 = {first - 100:,}").changed()
+    assert abs(int(changed.first) - first) >= first / 100 and changed.holds
 
 
 def test_a_changed_amount_of_money_stays_one() -> None:

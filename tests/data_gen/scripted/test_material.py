@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_gen.scripted.facets import bindings, persona_slots
-from data_gen.scripted.material import Material, clauses_of, is_statement, sentences_of
+from data_gen.scripted.facets import KIND_OF_SLOT, SALIENCE, bindings, persona_slots
+from data_gen.scripted.material import KINDS, Material, clauses_of, is_statement, short
 from data_gen.scripted.noun_phrases import noun_phrases
+from data_gen.scripted.plain_text import sentences_of
+from data_gen.style import read_styles, style_names
 
 QUERY = "How do I keep my bread from going stale?"
 RESPONSE = """Wrap it in a linen cloth, because plastic traps the moisture. It will last for 3 days.
@@ -24,7 +29,9 @@ def values(kind: str, response: str = RESPONSE, query: str = QUERY) -> list[str]
 
 def test_each_kind_is_found_as_it_was_written() -> None:
     assert values("item") == ["Store it cut side down on a wooden board", "Freeze half of the loaf in slices"]
-    assert values("question") == ["Would you like a recipe for the old bread?"]
+    assert values("wish") == ["a recipe for the old bread"]
+    assert values("offer", "It works. Would you like me to add a table?") == ["add a table"]
+    assert not values("wish", "Would you like to tell me about your day?")
     assert values("amount") == ["3 days"]
     assert "Wrap it in a linen cloth, because plastic traps the moisture" in values("clause")
     assert "the linen cloth" in values("term") and "the wooden board" in values("term")
@@ -48,8 +55,34 @@ def test_every_facet_names_the_sentence_it_stands_in() -> None:
             assert value.lower() in facet["sentence"].lower()
 
 
-def test_a_final_answer_is_a_sentence_like_others() -> None:
-    assert sentences_of("So 6 * 7 = 42.\n#### 42") == ["So 6 * 7 = 42.", "The answer is 42."]
+def test_what_a_line_works_out_is_told_from_what_a_clause_says() -> None:
+    response = "In the rows there are 12 * 4 = 48 chairs. A row holds 12 chairs when it is full. Type =SUM(A1) into it."
+    assert values("line", response) == ["In the rows there are 12 * 4 = 48 chairs"]
+    assert values("quantity", response) == ["48 chairs"] and values("amount", response) == ["12 chairs"]
+    assert values("clause", response) == ["A row holds 12 chairs when it is full"]
+
+
+def test_a_question_or_an_announcement_of_the_response_is_nothing_to_react_to() -> None:
+    facets = Material.of("", "Which of the wooden boards do you have at home now? These are the usual steps:").facets
+    assert not any(facets.values())
+
+
+def test_every_kind_fills_a_slot_that_some_phrasing_has() -> None:
+    said = "".join(text for style in read_styles(style_names()).values() for text in style.scripted.user)
+    assert set(KIND_OF_SLOT.values()) - {"any", "persona", "other"} == set(KINDS)
+    assert set(SALIENCE) == set(KIND_OF_SLOT.values()) - {"any"}
+    assert all(f"{{{slot}}}" in said for slot, kind in KIND_OF_SLOT.items() if kind != "any" and slot != "verdict")
+
+
+def test_a_quoted_text_has_no_quotes_and_no_loose_end() -> None:
+    assert clauses_of('In law it means that "he is honest" is taken for granted, which nobody has shown so far') == [
+        "nobody has shown so far"
+    ]
+    assert short('"Sip slow, think deep."') == "Sip slow, think deep"
+    assert (
+        short("Wipe with vinegar water and dry the holes with a hairdryer")
+        == "Wipe with vinegar water and dry the holes"
+    )
 
 
 def test_clauses_are_short_and_begin_with_a_word() -> None:
@@ -65,18 +98,36 @@ def test_a_statement_can_stand_behind_that() -> None:
 
 
 def test_noun_phrases_carry_the_article_of_something_particular() -> None:
-    found = noun_phrases("Put it in a dark place with olive oil and your old blanket.", frozenset({"place"}))
-    assert found == ["the dark place", "olive oil", "the old blanket"]
+    found = noun_phrases("Put it in a dark corner with olive oil and your old blanket.", frozenset({"corner"}))
+    assert found == ["the dark corner", "olive oil", "the old blanket"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "phrases"),
+    [
+        ("The wind forgot my umbrella.", ["the umbrella"]),
+        ("It is the tendon that anchors your forearm.", ["the tendon", "the forearm"]),
+        ("Walk for a minute in the middle of the additional 3 days.", []),
+        ("The number of the answer is small.", []),
+        ("She has about 40 milligrams in the stomach, and is as patient as Ryan's aunt.", ["the stomach"]),
+    ],
+)
+def test_what_only_looks_like_a_noun_phrase_or_is_about_nothing_is_none(sentence: str, phrases: list[str]) -> None:
+    assert noun_phrases(sentence, frozenset()) == phrases
 
 
 def test_a_facet_is_not_used_twice() -> None:
-    import random
-
     material, used = Material.of(QUERY, RESPONSE), set[str]()
     terms = []
     while (filled := bindings({"term"}, material, used, random.Random(0))) is not None:
         terms.append(filled["term"])
     assert len(terms) == len(set(terms)) == len(material.facets["term"])
+
+
+def test_two_facets_of_a_turn_do_not_say_the_same() -> None:
+    material = Material.of("", "The stiff dough is slow in the fridge.")
+    assert [facet["term"] for facet in material.facets["term"]] == ["the stiff dough", "the fridge"]
+    assert bindings({"clause", "term"}, material, set(), random.Random(0)) is None
 
 
 def test_a_persona_fills_no_slot_of_the_response() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_every_phrasing_of_every_style_can_be_said(name: str) -> None:
     for template in [*scripted.user, *scripted.assistant]:
         for text in said(template, **values):
             assert not set(text) & set("[]{}|"), text
-            assert text == text.strip() and "  " not in text, text
+            assert text == text.strip() and "  " not in text and not re.search(r"\s[.,?!]|[.,?!:]{2}", text), text
             assert text[-1] in ".?!>" or not text[-1].isalnum() or name != "acknowledge", text
 
 
