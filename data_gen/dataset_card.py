@@ -15,6 +15,7 @@ import yaml
 from data_gen.features import FILES, header_features
 from data_gen.filtering import Filtered
 from data_gen.generation_parts import Parts
+from data_gen.leaks import LEAK
 from data_gen.summary import Summary, tables
 from eval import plugin, table
 from eval.dialogue import Dialogue
@@ -118,7 +119,7 @@ def _leak_check(parts: Parts, counted: Summary) -> str:
     absent = sorted({*plugin.names("eval.tasks")} - parts.evaluation.rows.keys())
     reasons = {name: "no file" if name in parts.evaluation.missing else "not asked for" for name in absent}
     skipped = ", ".join(f"{name} ({why})" for name, why in reasons.items())
-    dropped = counted.seeds_refused.get("leak", 0)
+    dropped = counted.seeds_refused.get(LEAK, 0)
     return (
         f"No turn, of a seed or generated, shares 8 words in a row with a row of: {compared or 'nothing'}. "
         f"{dropped} seeds were left out for it. "

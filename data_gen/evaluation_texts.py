@@ -6,12 +6,12 @@ compared with all that it must not repeat. What a prompt adds (`eval.grading.ans
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from data_gen.seeds.gsm8k import CALCULATOR_NOTE
 from eval import plugin
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
@@ -19,8 +19,6 @@ from eval.grading.answers import INSTRUCTION
 from eval.row_files import Columns, read_file
 from eval.sources import read_source
 from eval.tasks import pocket
-
-CALCULATOR_NOTE = re.compile(r"<<[^<>]*>>")
 
 
 @dataclass(frozen=True)

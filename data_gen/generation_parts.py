@@ -12,6 +12,7 @@ from data_gen.filter_context import Context
 from data_gen.filtering import Reject
 from data_gen.generate_config import Filters, GenerateConfig
 from data_gen.language import known_languages
+from data_gen.leaks import LEAK
 from data_gen.ngram_index import NgramIndex
 from data_gen.personas import read_personas
 from data_gen.plan import Plan, make_plans
@@ -79,7 +80,7 @@ def _check(limits: Filters) -> None:
         known = ", ".join(known_languages())
         raise ConfigError(f"filters.language: no language {limits.language!r}; known are {known}")
     if limits.near_duplicates is not None and find_spec("datasketch") is None:
-        raise ConfigError("filters.near_duplicates needs datasketch: pip install '.[data_gen]', or set it to null")
+        raise ConfigError("filters.near_duplicates needs datasketch: pip install '.[data]', or set it to null")
 
 
 def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dialogue]], list[Reject]]:
@@ -97,7 +98,7 @@ def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dia
                 refused.append(Reject(one, "seed", reason))
             else:
                 used[name].append(one)
-    leaks = [reject for reject in refused if reject.reason.name == "leak"]
+    leaks = [reject for reject in refused if reject.reason.name == LEAK]
     if leaks and config.leak_check.seeds == "error":
         first = leaks[0]
         raise ConfigError(

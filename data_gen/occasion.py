@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from data_gen.scripted.plain_text import LIST_ITEM
+
 ADVICE = re.compile(r"\b(?:you (?:can|should|could|may|might|need)|try|avoid|make sure|don't|see a|talk to)\b", re.I)
 AMOUNT = re.compile(r"\b\d[\d,]*(?:\.\d+)?\s*(?:%|[a-zA-Z]{1,9}\b)")
-LIST_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-*\u2022])\s+\S", re.MULTILINE)
 SUM = re.compile(r"\d\s*[-+*/x\u00d7\u00f7]\s*\$?\d[\d.,]*\s*=")
 CLAIM = re.compile(r"\b(?:is|are|was|were|because|means?|causes?|leads?)\b", re.I)
 COMMISSION = re.compile(r"\b(?:write|compose|draft|create|generate|give me|rewrite|tell me a)\b", re.I)

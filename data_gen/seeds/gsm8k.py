@@ -17,7 +17,7 @@ from eval.tasks import gsm8k
 
 LICENCE = gsm8k.SOURCE.licence
 ORIGIN = gsm8k.SOURCE.url
-NOTE = re.compile(r"<<[^<>]*>>")
+CALCULATOR_NOTE = re.compile(r"<<[^<>]*>>")
 FINAL = re.compile(r"\s*####\s*(\S+)\s*$")
 ENDINGS = ("\n#### {}", "\nThe answer is {}.", "\nSo the answer is {}.", "\nAnswer: {}")
 """How a response ends; the first is what the instruction of the evaluation's prompt asks for."""
@@ -51,7 +51,7 @@ def _dialogue(prompt: str, row: int, place: str, question: str, answer: str) -> 
     drawn = int(content_hash(question), 16)
     instructed = prompt == "instructed" or (prompt == "both" and drawn % 2 == 0)
     ending = ENDINGS[0] if instructed else ENDINGS[drawn // 2 % len(ENDINGS)]
-    solution = NOTE.sub("", answer[: number.start()]).strip() + ending.format(number[1])
+    solution = CALCULATOR_NOTE.sub("", answer[: number.start()]).strip() + ending.format(number[1])
     asked = ask(question) if instructed else question.strip()
     dialogue = Dialogue(
         "gsm8k",
