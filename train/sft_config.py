@@ -78,6 +78,7 @@ class SftConfig(Config):
     replay: Replay | None = Field(None, description="assistant turns that are mixed in (path, share, weight)")
     lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision that weights are held in")
+    allow_slow: bool = Field(False, description="on a GPU, allow linear attention without its kernels")
     trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
     wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
     from trl import SFTConfig as Arguments
 
-WATCHING = {"name", "wandb", "run_dir", "show_mask", "dry_run", "data", "model", "revision", "format", "data_dir"}
-"""Fields that do not decide what is trained, or that the protocol has by their content."""
+BESIDE = {"name", "wandb", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
+"""Fields that do not decide what is trained."""
+BY_CONTENT = {"data", "replay", "model", "revision", "format", "probe"}
+"""Fields that the protocol has by what they name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Parts:
     @cached_property
     def protocol(self) -> dict[str, Any]:
         """All that decides the trained weights; a run folder made with another one is refused."""
-        settings = self.config.model_dump(mode="json", exclude=WATCHING | {"replay", "probe"})
+        settings = self.config.model_dump(mode="json", exclude=BESIDE | BY_CONTENT)
         replay = self.config.replay
         return {
             "base": self.model_id,

@@ -16,6 +16,7 @@ from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
 from train.held_out_probe import HeldOutProbe, Measured
+from train.kernels import refuse_slow_path
 from train.sft_parts import Parts
 from train.tracking import Tracker
 from train.training_log import TrainingLog
@@ -51,6 +52,7 @@ def train(
     trainer = make_trainer(model, parts.tokenizer, parts.arguments, parts.mixture.all)
     loss_log = LossLog(log, tracker, "look at the examples with --show-mask")
     sealer = Sealer(folder / "checkpoints")
+    refuse_slow_path(language_model(trainer), parts.config.allow_slow)
     schedule = _schedule(parts, trainer, folder / "probes", log, tracker, tell)
     with ExitStack() as stack:
         shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
