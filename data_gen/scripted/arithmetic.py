@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 NUMBER = r"\$?\d[\d,]*(?:\.\d+)?"
-BEFORE = r"(?<![\w.,])(?<![-+*/x\u00d7\u00f7\u2212])(?<![-+*/x\u00d7\u00f7\u2212]\s)"
+BEFORE = r"(?<![\w.,$])(?<![-+*/x\u00d7\u00f7\u2212])(?<![-+*/x\u00d7\u00f7\u2212]\s)"
 """Not in a number, nor behind a sign: "1/2 x 8 = 4" and "7 + 5 + 1 = 13" have more than two numbers."""
 SUM = re.compile(
     rf"{BEFORE}(({NUMBER})\s*([-+*/x\u00d7\u00f7\u2212])\s*({NUMBER}))\s*=\s*({NUMBER})(?![\d.]*\s*[-+*/x\u00d7\u00f7=%])"
