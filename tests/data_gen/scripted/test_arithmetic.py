@@ -39,6 +39,7 @@ def test_a_sum_is_read_and_checked_to_the_places_it_was_written_with(
         "24V = 141 - 15 - 6 = $120",
         "2/3*30 = 20",
         "x3 + 4 = 7",
+        "$3 + $60 + $8 = $71",
     ],
 )
 def test_the_end_of_a_longer_calculation_is_no_sum(text: str) -> None:
