@@ -110,7 +110,7 @@ def _refused(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[st
 
 
 def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
-    whose = other.run.protocol["answers_from"]
+    whose = other.run.protocol["answers_from"] or other.run.protocol["model"]
     if whose != first.run.protocol["model"]:
         wanted = f"{first.name} ({first.run.protocol['model']})"
         raise ConfigError(f"{other.run.name} has the answers of {whose}, not of {wanted}; leave it out")

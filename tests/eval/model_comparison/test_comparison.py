@@ -181,6 +181,8 @@ def test_cross_runs_on_the_answers_of_another_are_refused(
     base = make_model("Base", ifbench=(30, 2, None))
     with pytest.raises(ConfigError, match=r"cross has the answers of other@1, not of Base \(Qwen3\.5-2B@Base\)"):
         compared(base, on_base(make_run, rows_of, 12, answers_from="other@1"))
+    with pytest.raises(ConfigError, match=r"sft has the answers of model@SFT, not of Base"):
+        compared(base, cross=(make_model("SFT", ifbench=(30, 20, None)),))
 
 
 def test_answers_of_base_made_otherwise_are_refused_or_marked(
