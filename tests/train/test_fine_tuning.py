@@ -144,3 +144,27 @@ def test_several_processes_are_refused(configure, monkeypatch):
     monkeypatch.setattr(SFTConfig, "world_size", 2)
     with pytest.raises(ConfigError, match="a run is one process"):
         run(configure())
+
+
+def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
+    from eval.stats.rates import Rate
+
+    class Found:
+        figures: dict = {}  # noqa: RUF012
+
+        def __init__(self, right: int) -> None:
+            self.right = right
+
+        def pooled(self, name: str) -> Rate:
+            return Rate(self.right, 10)
+
+        def __str__(self) -> str:
+            return f"{self.right} right"
+
+    monkeypatch.setattr("train.training.measure", lambda *given: Found({0: 9, 2: 8, 4: 5}[given[-2]]))
+    guard = {"points": 30, "action": "stop"}
+    config = configure(probe={"tasks": {"pocket": {"limit": 1}}, "every": 2, "guard": guard})
+    summary = run(config)
+    assert summary["steps"] == 4 and sorted(losses(config.run_dir / "log.jsonl")) == [1, 2, 3, 4]
+    assert summary["probe"]["stopped"] == "step 4: accuracy fell by 40.0 points from before training, 30 are allowed"
+    check_model_folder(config.run_dir / "model")
