@@ -42,7 +42,7 @@ KIND_OF_SLOT: Mapping[str, str] = {
 SALIENCE: Mapping[str, float] = {
     "offer": 6.0,
     "wish": 6.0,
-    "sum": 4.0,
+    "sum": 2.0,
     "item": 3.0,
     "amount": 3.0,
     "quantity": 3.0,
