@@ -12,12 +12,14 @@ from eval.command_line import load
 from eval.config import Config
 from eval.probe_config import ProbeConfig
 from eval.sweep_config import SweepConfig
+from train.rl_config import RlConfig
 from train.sft_config import SftConfig
 
 CLASSES: dict[str, type[Config]] = {
     "data_gen.run": GenerateConfig,
     "eval.probe": ProbeConfig,
     "eval.sweep": SweepConfig,
+    "train.rl": RlConfig,
     "train.sft": SftConfig,
 }
 

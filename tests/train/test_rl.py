@@ -11,11 +11,27 @@ import pytest
 
 from eval.dialogue import Dialogue
 from eval.rows import read_rows
+from eval.speech.chat_format import ChatFormat
 from eval.weights import model_folder
 from train.rl import main
-from train.training_log import read_log
+from train.training_log import TrainingLog, read_log
 
 Run = Callable[..., int]
+
+
+@pytest.fixture(autouse=True)
+def lively(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A random model ends some of its turns, and some of them are rewarded: else nothing would be trained."""
+    stop_ids = ChatFormat.stop_ids
+
+    def more_stops(self: ChatFormat, role: str) -> frozenset[int]:
+        odd = {token for token in range(len(self.tokenizer)) if not self.decode([token]).isascii()}
+        return stop_ids(self, role) | odd
+
+    monkeypatch.setattr(ChatFormat, "stop_ids", more_stops)
+    monkeypatch.setattr(
+        "eval.judges.grounding.decide", lambda exchange: ("other", "genuine_followup")[len(exchange.turn.raw) % 2]
+    )
 
 
 @pytest.fixture
@@ -72,7 +88,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(run_dir=tmp_path / "whole") == 0
-    append, calls = __import__("train.training_log").training_log.TrainingLog.append, []
+    append, calls = TrainingLog.append, []
 
     def killed(self: Any, step: int, figures: Any) -> None:
         append(self, step, figures)
@@ -80,13 +96,14 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
         if step == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("train.training_log.TrainingLog.append", killed)
-    assert run() == 130
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingLog, "append", killed)
+        assert run() == 130
     assert run() == 0
     whole, resumed = (logged(tmp_path / name) for name in ("whole", "run"))
     assert calls == [1, 2] and list(resumed) == [1, 2, 3]
     assert resumed == whole
+    assert all(line["grad_norm"] > 0 for line in whole.values())
     said = [[e.messages for e in read_rows(tmp_path / name / "episodes.jsonl")] for name in ("whole", "run")]
     assert said[0] == said[1]
 
