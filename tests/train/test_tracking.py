@@ -15,7 +15,7 @@ def test_nobody_is_told_unless_asked(tmp_path):
     tracker = open_tracker(None, "SFT", tmp_path, {})
     tracker.log(1, {"loss": 1.0})
     tracker.close()
-    assert isinstance(tracker, NoTracker) and not list(tmp_path.iterdir()) and "wandb" not in sys.modules
+    assert isinstance(tracker, NoTracker) and not list(tmp_path.iterdir())
 
 
 def test_without_wandb_it_says_what_to_do(tmp_path, monkeypatch):
