@@ -15,6 +15,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+LISTED = 40
+"""Known keys that an error lists at most where it can name the one that was meant."""
+
 
 class ConfigError(ValueError):
     """A setting that cannot work; the message says which one and what to do."""
@@ -132,6 +135,9 @@ def _model_at(cls: type[BaseModel], path: list[str]) -> type[BaseModel]:
 
 
 def _unknown(key: str, where: str, known: list[str]) -> str:
+    unknown = f"unknown key {key!r} in {where or 'the configuration'}"
     close = difflib.get_close_matches(key, known, n=1)
     guess = f" Did you mean {close[0]}?" if close else ""
-    return f"unknown key {key!r} in {where or 'the configuration'}; known are {', '.join(known)}.{guess}"
+    if guess and len(known) > LISTED:
+        return f"{unknown}.{guess}"
+    return f"{unknown}; known are {', '.join(known)}.{guess}"

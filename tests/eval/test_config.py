@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,3 +80,17 @@ def test_options_are_checked_and_converted_by_the_signature() -> None:
 def test_options_that_no_signature_takes_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         options_for(toy_load, given, "tasks.toy", ours=["seed", "data_dir"])
+
+
+def test_a_misspelled_one_of_very_many_options_is_told_without_the_others() -> None:
+    """A list of all settings of a trainer of TRL, over a hundred, would bury the one that is meant."""
+    settings = [inspect.Parameter(f"option_{i}", inspect.Parameter.KEYWORD_ONLY, annotation=int) for i in range(100)]
+
+    def wide(**given: int) -> None:
+        """Takes what its signature says."""
+
+    wide.__signature__ = inspect.Signature(settings)  # type: ignore[attr-defined]
+    with pytest.raises(ConfigError, match=r"^unknown key 'optin_7' in trl\. Did you mean option_7\?$"):
+        options_for(wide, {"optin_7": 1}, "trl")
+    with pytest.raises(ConfigError, match=r"^unknown key 'zzz' in trl; known are option_0, .*, option_99\.$"):
+        options_for(wide, {"zzz": 1}, "trl")
