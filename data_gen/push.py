@@ -21,6 +21,7 @@ ABOUT = "Put a finished data set on the Hugging Face Hub, as a data set reposito
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 when the data set is on the Hub."""
     options = _parser().parse_args(argv)
+    check_name(options.repo)
     files = checked_files(options.data)
     total = sum((options.data / name).stat().st_size for name in files)
     print(f"{len(files)} files, {total / 1e6:.1f} MB, to datasets/{options.repo}: {', '.join(files)}", flush=True)
@@ -48,6 +49,23 @@ def checked_files(folder: Path) -> list[str]:
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
             raise ConfigError(f"{folder / name} was changed after it was written; run `python -m data_gen.run` again")
     return [*files, MANIFEST]
+
+
+def check_name(repo: str) -> None:
+    """Refuse what cannot name a repository on the Hub, before anything is sent, and in a dry run too.
+
+    Raises:
+        ConfigError: it is not ORG/NAME.
+    """
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(repo)
+    except HFValidationError as error:
+        raise ConfigError(f"--repo {repo!r} is no name on the Hub, which is ORG/NAME: {error}") from error
+    if "/" not in repo:
+        raise ConfigError(f"--repo {repo!r} does not say whose it is; give ORG/NAME")
 
 
 def push(folder: Path, files: list[str], repo: str, private: bool) -> str:

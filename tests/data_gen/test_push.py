@@ -144,6 +144,17 @@ def test_a_folder_that_is_not_finished_is_refused(tmp_path: Path, capsys: pytest
     assert "not a finished data set" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "name", ["me/../ferns", "me ferns/x", "me/ferns/x", "https://huggingface.co/me/ferns", "ferns", ""]
+)
+def test_a_dry_run_refuses_what_cannot_be_a_repository(
+    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--data", str(folder), "--repo", name, "--dry-run"]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"error: --repo {name!r}") and "ORG/NAME" in said.err and not said.out
+
+
 def test_a_file_that_was_changed_is_refused(folder: Path) -> None:
     assert checked_files(folder) == ["conversations.jsonl", "README.md", MANIFEST]
     (folder / "README.md").write_text("# other\n")
