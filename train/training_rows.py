@@ -10,10 +10,16 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
 from eval.held_out import is_for_training
+
+A_LINE = (
+    'a line is {"task": "...", "messages": [{"role": "user", "text": "..."}, ...]}, '
+    "as `python -m data_gen.run` writes it"
+)
 
 
 @dataclass(frozen=True)
@@ -59,10 +65,11 @@ def read_training_rows(path: Path) -> RowFile:
 def _read(line: bytes, place: str) -> tuple[str | None, TrainingRow]:
     try:
         fields = json.loads(line)
+        _check_shape(fields)
         key = fields.pop("key", None)
         dialogue = Dialogue.from_json(fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{place} is no dialogue: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"{place} is no dialogue: {error}; {A_LINE}") from error
     if not is_for_training(dialogue):
         split = dialogue.meta.get("split")
         raise ConfigError(
@@ -70,3 +77,20 @@ def _read(line: bytes, place: str) -> tuple[str | None, TrainingRow]:
             "evaluated on; a model that has seen it cannot be measured with it, so this file is not trained on"
         )
     return key, TrainingRow(dialogue, place)
+
+
+def _check_shape(fields: Any) -> None:
+    """Refuse what is not even shaped as a dialogue, such as messages of `role` and `content`, in a person's words."""
+    if not isinstance(fields, dict):
+        raise ValueError("it is not a JSON object")
+    if absent := [name for name in ("task", "messages") if name not in fields]:
+        raise ValueError(f"it has no {' and no '.join(absent)}")
+    if not isinstance(fields["messages"], list):
+        raise ValueError("its messages are no list")
+    for number, message in enumerate(fields["messages"], start=1):
+        if not isinstance(message, dict):
+            raise ValueError(f"its message {number} is not a JSON object")
+        if absent := [name for name in ("role", "text") if name not in message]:
+            raise ValueError(
+                f"its message {number} has no {' and no '.join(absent)}, but {', '.join(message) or 'nothing'}"
+            )

@@ -21,11 +21,37 @@ def test_rows_are_read_with_or_without_a_key(tmp_path, make_conversation, write_
     assert len(bare.sha256) == 64 and bare.sha256 != keyed.sha256
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"task": "x"}', '{"task": "x", "messages": [{"role": "robot"}]}'])
-def test_a_line_that_is_no_dialogue_is_named(tmp_path, make_conversation, write_dialogues, line):
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "Expecting property name"),
+        ("[]", "it is not a JSON object"),
+        ('"text"', "it is not a JSON object"),
+        ('{"task": "x"}', "it has no messages"),
+        ("{}", "it has no task and no messages"),
+        ('{"task": "x", "messages": "hello"}', "its messages are no list"),
+        ('{"task": "x", "messages": ["hello"]}', "its message 1 is not a JSON object"),
+        ('{"task": "x", "messages": [{"role": "user"}]}', "its message 1 has no text, but role"),
+        (
+            '{"task": "x", "messages": [{"role": "user", "content": "Hi"}]}',
+            "its message 1 has no text, but role, content",
+        ),
+        ('{"task": "x", "messages": [{"role": "robot", "text": "Hi"}]}', "role 'robot' is not one of system"),
+        ('{"task": "x", "messages": [{"role": "user", "text": 3}]}', "text of a user message is int"),
+        (
+            '{"task": "x", "messages": [{"role": "user", "text": "Hi", "tools": 3}]}',
+            "unexpected keyword argument 'tools'",
+        ),
+    ],
+)
+def test_a_line_that_is_no_dialogue_is_named_and_told_what_one_is(
+    tmp_path, make_conversation, write_dialogues, line, reason
+):
     path = write_dialogues(tmp_path / "rows.jsonl", [make_conversation()])
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(ConfigError, match=r"rows\.jsonl line 2 is no dialogue: \w+"):
+    with pytest.raises(
+        ConfigError, match=rf"rows\.jsonl line 2 is no dialogue: .*{reason}.*; a line is .*data_gen\.run"
+    ):
         read_training_rows(path)
 
 
