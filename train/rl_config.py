@@ -56,7 +56,9 @@ class RlConfig(Config):
     user_tokens: int = Field(48, ge=1, description="limit of a user turn, the closing token included")
     temperature: float = Field(1.0, gt=0.0, description="of sampling; log-probabilities are scaled by it too")
     max_episodes: int = Field(ge=1, description="episodes of the whole run; whole steps only")
-    rewards: dict[str, Reward] = Field(description="files of train/rewards/, each with a weight and its options")
+    rewards: dict[str, Reward] = Field(
+        description="files of train/rewards/, each with a weight and its options; null leaves one out"
+    )
     judge: Plugin = Field(description="judge that rewards: a file of eval/judges/, with its options")
     judge_s: float = Field(120.0, gt=0.0, description="seconds that judging a step may take; what is late is unknown")
     allow_same_judge: bool = Field(False, description="let the judge that evaluates reward as well")
@@ -91,12 +93,12 @@ class RlConfig(Config):
         constructor = plugin.load("eval.judges", judge.name).Judge.__init__
         return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
 
-    @field_validator("prompts", mode="before")
+    @field_validator("prompts", "rewards", mode="before")
     @classmethod
-    def _null_leaves_a_source_out(cls, prompts: Any) -> Any:
-        if not isinstance(prompts, dict):
-            return prompts
-        return {name: options for name, options in prompts.items() if options is not None}
+    def _null_leaves_one_out(cls, chosen: Any) -> Any:
+        if not isinstance(chosen, dict):
+            return chosen
+        return {name: options for name, options in chosen.items() if options is not None}
 
     @field_validator("prompts")
     @classmethod

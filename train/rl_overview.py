@@ -28,6 +28,11 @@ def overview(parts: Parts) -> Table:
         f"rewards: {rewards}; credit by {config.credit}; judged by {parts.judge.id}",
         f"evaluated by {parts.probe.judge.id}" if parts.probe else "no probe: nothing is evaluated meanwhile",
     ]
+    if parts.judge.cost_bound is None:
+        notes.append("what judging costs is not known: the judge has no price")
+    elif parts.judge.cost_bound:
+        dollars = parts.judge.cost_bound * arguments.max_steps * per_step
+        notes.append(f"judging all episodes costs ${dollars:,.2f} at most, the probes aside")
     if parts.joint is not None and not parts.joint.as_in_history:
         notes.append("the user's turn follows the answer as it was sampled, not as history: probe with history as_last")
     return Table("Prompts", COLUMNS, rows, tuple(notes))

@@ -63,6 +63,7 @@ class Parts:
         """All that decides the trained weights; a run folder made with another one is refused."""
         return {
             "base": self.model_id,
+            "processes": self.arguments.world_size,
             "format": self.chat_format.name,
             "format_options": dict(self.chat_format.options),
             "template_sha": self.chat_format.template_sha,

@@ -71,9 +71,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     with ExitStack() as stack:
         display = records.display(parts.arguments.max_steps, done, lambda: loss_log.last)
         loss_log.advance = stack.enter_context(display)
-        trainer.add_callback(listener(on_log=loss_log.on_log))
-        if records.episodes is not None:
-            trainer.add_callback(listener(on_save=Sealer(folder / "checkpoints").on_save))
+        trainer.add_callback(listener(on_log=loss_log.on_log, on_save=_seal(folder / "checkpoints")))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -125,6 +123,19 @@ def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, 
         return scored
 
     return score
+
+
+def _seal(checkpoints: Path) -> Callable[[Any], None]:
+    """Seal a checkpoint once every process has written its part of it."""
+    from accelerate import PartialState
+
+    sealer = Sealer(checkpoints)
+
+    def on_save(state: Any) -> None:
+        PartialState().wait_for_everyone()
+        told_by_main(lambda: sealer.on_save(state))
+
+    return on_save
 
 
 def _schedule(parts: Parts, trainer: GRPOTrainer, folder: Path, records: Records) -> ProbeSchedule | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.labels import LABELS
 from train.episodes import Episode
@@ -106,6 +107,13 @@ def test_a_group_whose_rewards_are_all_alike_is_counted() -> None:
     found = scorer()([EPISODES[0]] * 4)
     assert found.figures["zero_spread/gsm8k"] == found.figures["zero_spread/followup"] == 1.0
     assert found.figures["distinct_share"] == 1 / 4
+
+
+def test_steps_in_which_nothing_could_be_rewarded_stop_the_run() -> None:
+    blind, unknown = scorer(), [EPISODES[2]] * 4
+    blind(unknown), blind(unknown), blind(EPISODES), blind(unknown), blind(unknown)
+    with pytest.raises(ConfigError, match=r"no episode of 3 steps could be rewarded.*refusal"):
+        blind(unknown)
 
 
 def test_a_step_without_any_judgement_has_the_same_names() -> None:

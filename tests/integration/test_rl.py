@@ -1,0 +1,105 @@
+"""Reinforcement learning as a user runs it: real weights, real kills, two processes that agree with one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.rows import read_rows
+from train.checkpoints import last_checkpoint
+from train.training_log import read_log
+
+pytestmark = pytest.mark.integration
+
+STEPS = 4
+SMALL = (
+    f"--max-episodes {8 * STEPS} --answer-tokens 32 --user-tokens 24 --probe null --accuracy-price null "
+    "--trl.per-device-train-batch-size 4 --trl.gradient-accumulation-steps 2 --trl.num-generations 4 "
+    "--trl.save-steps 2 --trl.beta 0.05 --prompts.arithmetic.limit 12"
+)
+TIMED = {"step_time", "num_tokens"}
+
+
+def command(model: Path, run_dir: Path, extra: str = "") -> list[str]:
+    fixed = ["--config", "configs/train/rl_smollm2.yaml", "--model", str(model), "--run-dir", str(run_dir)]
+    return ["-m", "train.rl", *fixed, *SMALL.split(), *extra.split()]
+
+
+def run(arguments: list[str], repository: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        arguments, cwd=repository, capture_output=True, text=True, timeout=900, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+def figures(run_dir: Path) -> dict[int, dict[str, Any]]:
+    """The last figures of each step, times aside."""
+    lines = {line["step"]: line for line in read_log(run_dir / "log.jsonl")}
+    return {step: {k: v for k, v in line.items() if k not in TIMED} for step, line in lines.items()}
+
+
+@pytest.fixture(scope="module")
+def whole(smollm2: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that nothing disturbed."""
+    run_dir = tmp_path_factory.mktemp("whole") / "run"
+    done = run([sys.executable, *command(smollm2, run_dir)], repository)
+    assert done.stdout.rstrip().endswith(f"run folder: {run_dir}")
+    return run_dir
+
+
+def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_path: Path) -> None:
+    by_step = figures(whole)
+    assert list(by_step) == list(range(1, STEPS + 1))
+    assert any(line["grad_norm"] > 0 for line in by_step.values()) and by_step[STEPS]["kl"] > 0
+    small = "--tasks.pocket.limit 2 --answers.max-tokens 16 --sampling.max-tokens 16"
+    fixed = ["--config", "configs/demo.yaml", "--model", str(whole / "model"), "--run-dir", str(tmp_path / "probe")]
+    run([sys.executable, "-m", "eval.probe", *fixed, *small.split()], repository)
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(
+    whole: Path, smollm2: Path, repository: Path, tmp_path: Path
+) -> None:
+    step, run_dir = 3, tmp_path / "run"
+    log = run_dir / "log.jsonl"
+    arguments = [sys.executable, *command(smollm2, run_dir)]
+    with subprocess.Popen(arguments, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 600
+        while not log.exists() or len(log.read_bytes().splitlines()) < step:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+    assert not (run_dir / "summary.json").exists()
+    run(arguments, repository)
+    resumed, undisturbed = figures(run_dir), figures(whole)
+    assert list(resumed) == list(undisturbed)
+    for number, line in undisturbed.items():
+        assert resumed[number] == pytest.approx(line, rel=1e-5, abs=1e-7, nan_ok=True), number
+    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (whole, run_dir)]
+    assert sorted(map(str, said[0])) == sorted(map(str, said[1]))
+
+
+def test_two_processes_agree_with_one(whole: Path, smollm2: Path, repository: Path, tmp_path: Path) -> None:
+    """The same global batch, half of it in each process: episodes, rewards, losses and gradients."""
+    two = tmp_path / "two"
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29583"]
+    halved = "--trl.gradient-accumulation-steps 1"
+    run([*launch, *command(smollm2, two, halved)], repository, ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1")
+    single, double = figures(whole), figures(two)
+    assert list(single) == list(double)
+    for step, line in single.items():
+        for name in ("loss", "grad_norm", "kl", "entropy", "genuine_share", "rewards/followup/mean", "reward"):
+            assert double[step][name] == pytest.approx(line[name], rel=1e-5, abs=1e-5), (step, name)
+    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (whole, two)]
+    assert said[0] == said[1]
+    assert json.loads((two / "summary.json").read_text())["steps"] == STEPS
+    assert last_checkpoint(two / "checkpoints").name == f"checkpoint-{STEPS}"  # sealed with what both have written
