@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -26,6 +27,13 @@ settings.load_profile("seeded")
 
 REPOSITORY = Path(__file__).parent.parent
 SMOLLM2 = REPOSITORY / "models" / "SmolLM2-135M-Instruct"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A shell ignores Ctrl-C in what it starts in the background, and so would every process that a test interrupts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
