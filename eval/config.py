@@ -124,6 +124,8 @@ def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:
     told = problem["msg"]
     if problem["type"] in ("dict_type", "model_type"):
         told = f"it holds fields; write {path[-1]}: {{...}} in the YAML or --{place}.FIELD VALUE"
+    if problem["type"] in ("list_type", "tuple_type"):
+        told = f"it is a list; write {path[-1]}: [...] in the YAML or --{place} '[...]'"
     return f"{place} = {problem['input']!r}: {told}"
 
 

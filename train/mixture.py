@@ -55,12 +55,12 @@ def mix(
     left_out: Counter[tuple[Source, str]] = Counter()
     own = list(_conversations(conversations.rows, chat_format, train_on, max_length, left_out))
     if not own:
-        raise ConfigError(f"{conversations.path} leaves nothing to train on: {_listed(left_out)}")
+        raise ConfigError(f"{conversations.path} leaves nothing to train on: {_listed(left_out, 'conversations')}")
     examples: dict[Source, list[TrainingExample]] = {"conversations": own}
     if replay is not None:
         right = list(_solutions(replay.rows, chat_format, weight, max_length, left_out))
         if not right:
-            raise ConfigError(f"replay {replay.path} has no right answer to train on: {_listed(left_out)}")
+            raise ConfigError(f"replay {replay.path} has no right answer to train on: {_listed(left_out, 'replay')}")
         random.Random(seed).shuffle(right)
         wanted = round(len(own) * share / (1 - share))
         left_out["replay", "more than the share"] += max(0, len(right) - wanted)
@@ -129,5 +129,5 @@ def _short_enough(
             left_out[source, f"longer than {max_length} tokens"] += 1
 
 
-def _listed(left_out: Counter[tuple[Source, str]]) -> str:
-    return ", ".join(f"{count} {source}: {reason}" for (source, reason), count in left_out.items()) or "no rows"
+def _listed(left_out: Counter[tuple[Source, str]], source: Source) -> str:
+    return ", ".join(f"{count} {of}: {reason}" for (of, reason), count in left_out.items() if of == source)

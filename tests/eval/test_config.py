@@ -23,6 +23,8 @@ class Outer(Config):
     mode: Literal["fast", "slow"] = Field("fast", description="how")
     sampling: Inner = Field(Inner(seed=9), description="nested")
     tasks: dict[str, dict[str, Any]] = Field(default={}, description="open")
+    words: tuple[int, int] = Field((1, 9), description="least and most")
+    names: list[str] = Field(default=[], description="of files")
 
 
 def test_a_nested_default_may_be_set_in_part() -> None:
@@ -44,6 +46,8 @@ def test_every_problem_is_told_at_once() -> None:
             r"tasks = 'pocket': it holds fields; write tasks: \{\.\.\.\} in the YAML or --tasks\.FIELD VALUE",
         ),
         ({"tasks": {"a": "3"}}, r"tasks\.a = '3': it holds fields; .* --tasks\.a\.FIELD VALUE"),
+        ({"words": "1,2"}, r"words = '1,2': it is a list; write words: \[\.\.\.\] in the YAML or --words '\[\.\.\.\]'"),
+        ({"names": "a"}, r"names = 'a': it is a list; .* --names '\[\.\.\.\]'"),
         ({"sampling": 3}, r"sampling = 3: it holds fields; .* --sampling\.FIELD VALUE"),
     ],
 )

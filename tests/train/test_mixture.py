@@ -86,3 +86,13 @@ def test_nothing_left_to_train_on_is_an_error(chat_format, conversations, make_s
     with pytest.raises(ConfigError, match=r"has no right answer to train on: 1 replay: graded wrong"):
         wrong = rows([make_solution(1, correct=False)])
         mix(conversations, wrong, chat_format, train_on="user", max_length=512, share=0.2)
+
+
+def test_a_replay_without_a_right_answer_is_not_explained_by_the_conversations(
+    chat_format, make_conversation, make_solution
+):
+    cut_off = replace(make_conversation(1), failure=Failure("generate", "empty"))
+    with pytest.raises(ConfigError, match=r"no right answer to train on: 1 replay: graded wrong$"):
+        wrong = rows([make_solution(1, correct=False)])
+        both = rows([make_conversation(2), cut_off])
+        mix(both, wrong, chat_format, train_on="user", max_length=512, share=0.2)
