@@ -66,7 +66,7 @@ def test_another_protocol_is_refused_with_its_differences(tmp_path: Path) -> Non
         pass
     other = {"model": "m@1", "sampling": {"temperature": 0.7}}
     with pytest.raises(
-        ConfigError, match=r"(?s)another protocol.*--run-dir.*sampling: .*0\.0.* there, .*0\.7.* now"
+        ConfigError, match=r"(?s)another protocol.*--run-dir:\n  sampling\.temperature: 0\.0 there, 0\.7 now$"
     ) as error:
         RunDir(tmp_path, Toy(run_dir=tmp_path), other, SELECTION)
     assert "model" not in str(error.value)
@@ -74,12 +74,22 @@ def test_another_protocol_is_refused_with_its_differences(tmp_path: Path) -> Non
         pass
 
 
+def test_a_setting_that_is_none_is_not_one_that_is_left_out(tmp_path: Path) -> None:
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), {**PROTOCOL, "trl": {"a": 1, "b": None}, "new": None}, SELECTION):
+        pass
+    with pytest.raises(ConfigError, match=r"--run-dir:\n  trl\.b: None there, None now$"):
+        RunDir(tmp_path, Toy(run_dir=tmp_path), {**PROTOCOL, "trl": {"a": 1}}, SELECTION)
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
         ({**SELECTION, "seed": 1}, r"(?s)another seed.*0 there, 1 now"),
         ({"seed": 0, "tasks": {"gsm8k": {"version": 1, "split": "train"}}}, r"(?s)another task options.*test.*train"),
-        ({"seed": 0, "tasks": {"gsm8k": {"version": 2, "split": "test"}}}, r"(?s)another task options.*'version': 1"),
+        (
+            {"seed": 0, "tasks": {"gsm8k": {"version": 2, "split": "test"}}},
+            r"(?s)another task options.*:\n  gsm8k\.version: 1 there, 2 now$",
+        ),
     ],
 )
 def test_other_rows_of_the_data_are_refused(tmp_path: Path, other: dict, message: str) -> None:

@@ -85,7 +85,9 @@ def test_a_finished_run_is_only_read(configure):
 
 def test_a_folder_of_other_settings_is_refused(configure):
     run(configure())
-    with pytest.raises(ConfigError, match=r"holds rows of another protocol.*\n.*trl: .*0\.01"):
+    with pytest.raises(
+        ConfigError, match=r"(?s)holds rows of another protocol.*\n  trl\.learning_rate: 0\.01 there, 0\.001 now"
+    ):
         run(configure(trl={"learning_rate": 1e-3}))
 
 
