@@ -43,6 +43,9 @@ REFUSED_ALWAYS = {
 }
 """Settings that would break what a run of any trainer promises, with the reason."""
 
+ABOVE_ZERO = ("per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs")
+"""Settings without which a run has no step, or a step no example; TRL takes a 0."""
+
 OURS = {**OURS_ALWAYS, "max_length": "max_length"}
 
 REFUSED = {
@@ -111,6 +114,9 @@ def passed_through(
         if name in refused:
             raise ConfigError(f"trl.{name} cannot be set: {refused[name]}")
     options = options_for(cls.__init__, given, "trl", ours=[*ours, *refused])
+    for name in ABOVE_ZERO:
+        if options.get(name, 1) <= 0:
+            raise ConfigError(f"trl.{name} is {options[name]:g}, so that nothing would be trained; it must be above 0")
     gpu = torch.cuda.is_available()
     defaults: dict[str, Any] = {
         "bf16": gpu and not options.get("fp16", False),
