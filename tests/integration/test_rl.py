@@ -19,13 +19,36 @@ from train.training_log import read_log
 
 pytestmark = pytest.mark.integration
 
-STEPS = 4
+STEPS = 3
 SMALL = (
-    f"--max-episodes {8 * STEPS} --answer-tokens 32 --user-tokens 24 --probe null --accuracy-price null "
+    f"--max-episodes {8 * STEPS} --answer-tokens 24 --user-tokens 16 --probe null --accuracy-price null "
     "--trl.per-device-train-batch-size 4 --trl.gradient-accumulation-steps 2 --trl.num-generations 4 "
-    "--trl.save-steps 2 --trl.beta 0.05 --prompts.arithmetic.limit 12"
+    "--trl.save-steps 1 --trl.beta 0.05 --prompts.arithmetic.limit 12"
 )
 TIMED = {"step_time", "num_tokens"}
+LIKELY = "Why does he keep 7 pens? How many pens does Tom have?"
+"""What a random model is made to say, in any order, so that some of its turns end and some are rewarded."""
+
+
+@pytest.fixture(scope="module")
+def talkative(smollm2_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random model that prefers a few words, and ends its turns soon."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2}
+    config = LlamaConfig(vocab_size=len(smollm2_tokenizer), num_hidden_layers=2, max_position_embeddings=512, **sizes)
+    model = LlamaForCausalLM(config).eval()
+    stop = smollm2_tokenizer.convert_tokens_to_ids("<|im_end|>")
+    with torch.no_grad():
+        hidden = model.model(torch.randint(len(smollm2_tokenizer), (8, 64))).last_hidden_state.mean(dim=(0, 1))
+        for token, logit in [(stop, 13.0), *((token, 7.0) for token in smollm2_tokenizer.encode(LIKELY))]:
+            model.lm_head.weight[token] += logit * hidden / hidden.square().sum()
+    folder = tmp_path_factory.mktemp("talkative")
+    model.save_pretrained(folder)
+    smollm2_tokenizer.save_pretrained(folder)
+    return folder
 
 
 def command(model: Path, run_dir: Path, extra: str = "") -> list[str]:
@@ -68,7 +91,7 @@ def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_p
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     whole: Path, smollm2: Path, repository: Path, tmp_path: Path
 ) -> None:
-    step, run_dir = 3, tmp_path / "run"
+    step, run_dir = 2, tmp_path / "run"
     log = run_dir / "log.jsonl"
     arguments = [sys.executable, *command(smollm2, run_dir)]
     with subprocess.Popen(arguments, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
@@ -88,18 +111,23 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     assert sorted(map(str, said[0])) == sorted(map(str, said[1]))
 
 
-def test_two_processes_agree_with_one(whole: Path, smollm2: Path, repository: Path, tmp_path: Path) -> None:
+def test_two_processes_agree_with_one(talkative: Path, repository: Path, tmp_path: Path) -> None:
     """The same global batch, half of it in each process: episodes, rewards, losses and gradients."""
-    two = tmp_path / "two"
+    one, two = tmp_path / "one", tmp_path / "two"
+    given = f"--max-episodes {16 * STEPS} --temperature 1.0 --trl.learning-rate 0.003 --trl.num-generations 8"
+    whole_batch, half_of_it = (
+        f"{given} --trl.gradient-accumulation-steps 1 --trl.per-device-train-batch-size {rows}" for rows in (16, 8)
+    )
+    run([sys.executable, *command(talkative, one, whole_batch)], repository)
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29583"]
-    halved = "--trl.gradient-accumulation-steps 1"
-    run([*launch, *command(smollm2, two, halved)], repository, ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1")
-    single, double = figures(whole), figures(two)
-    assert list(single) == list(double)
+    run([*launch, *command(talkative, two, half_of_it)], repository, ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1")
+    single, double = figures(one), figures(two)
+    assert list(single) == list(double) == list(range(1, STEPS + 1))
     for step, line in single.items():
+        assert line["grad_norm"] > 0
         for name in ("loss", "grad_norm", "kl", "entropy", "genuine_share", "rewards/followup/mean", "reward"):
             assert double[step][name] == pytest.approx(line[name], rel=1e-5, abs=1e-5), (step, name)
-    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (whole, two)]
+    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (one, two)]
     assert said[0] == said[1]
     assert json.loads((two / "summary.json").read_text())["steps"] == STEPS
     assert last_checkpoint(two / "checkpoints").name == f"checkpoint-{STEPS}"  # sealed with what both have written
