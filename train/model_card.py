@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
-from eval.config import dump
+from eval.config import Config, dump
 from train.overview import overview
 from train.sft_parts import Parts
 
@@ -15,32 +16,46 @@ LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
 def model_card(parts: Parts, summary: dict[str, Any]) -> str:
-    """Markdown with the front matter of the Hub."""
+    """The card of a fine-tuning run."""
     from eval import table
 
     config = parts.config
-    front = {"library_name": "transformers", "pipeline_tag": "text-generation", "tags": ["sft", "userturn"]}
-    if not parts.is_local:
-        front["base_model"] = config.model
     data = "\n".join(f"- `{path}`, sha256 `{sha}`" for path, sha in parts.data_files.items())
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES)
     turns = {"user": "the user's turns", "assistant": "the assistant's turns", "both": "the turns of both sides"}
     sections = [
-        f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
-        f"# {config.name}",
         f"`{summary['base']}` fine-tuned on {turns[config.train_on]} of conversations, "
         f"{'all weights' if config.lora is None else 'low-rank adapters, merged'}; {summary['steps']} steps.",
         f"Loss of the first steps {summary['loss']['first']:.4f}, of the last {summary['loss']['last']:.4f}.",
-        _probe(summary["probe"]),
+        probe_found(summary["probe"]),
         f"## Data\n\n{data}",
         table.to_markdown([overview(parts)]),
-        f"## Settings\n\n```yaml\n{dump(config)}```",
-        f"Made with {versions}.",
     ]
-    return "\n\n".join(section.strip() for section in sections if section) + "\n"
+    return card(config, config.name, "sft", None if parts.is_local else config.model, sections)
 
 
-def _probe(found: dict[str, Any] | None) -> str:
+def card(config: Config, name: str, tag: str, base: str | None, sections: Sequence[str]) -> str:
+    """Markdown with the front matter of the Hub; settings and versions come last.
+
+    Args:
+        tag: the method, as the Hub lists models by it.
+        base: Hub id of the base model, if it has one.
+    """
+    front: dict[str, Any] = {
+        "library_name": "transformers",
+        "pipeline_tag": "text-generation",
+        "tags": [tag, "userturn"],
+    }
+    if base is not None:
+        front["base_model"] = base
+    versions = ", ".join(f"{library} {importlib.metadata.version(library)}" for library in LIBRARIES)
+    settings = f"## Settings\n\n```yaml\n{dump(config)}```"
+    start = [f"---\n{yaml.safe_dump(front, sort_keys=False)}---", f"# {name}"]
+    all_sections = [*start, *sections, settings, f"Made with {versions}."]
+    return "\n\n".join(section.strip() for section in all_sections if section) + "\n"
+
+
+def probe_found(found: dict[str, Any] | None) -> str:
+    """What the held-out probe of a run found, as a section; "" without one."""
     if found is None:
         return ""
     lines = [f"- step {step}: {said}" for step, said in found["steps"].items()]

@@ -13,10 +13,11 @@ from typing import Any
 
 from eval import progress
 from eval.row_files import files_read
-from eval.run_dir import RunDir
+from eval.run_dir import RunDir, write_atomically
 from eval.weights import model_digest
 from train.episode_log import EpisodeLog
 from train.fine_tuning import save
+from train.rl_card import rl_card
 from train.rl_parts import Parts
 from train.rl_training import Records, train
 from train.tracking import NoTracker, open_tracker
@@ -64,6 +65,7 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
             "rewards": {name: at_ends(run.path / "log.jsonl", f"rewards/{name}/mean") for name in config.rewards},
             "probe": schedule.summary if schedule else None,
         }
+        write_atomically(run.path / "model" / "README.md", rl_card(parts, summary))
         run.finish(summary)
     return summary
 

@@ -16,6 +16,7 @@ from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import finished
 from train.reinforcement import reinforce
+from train.rl_card import told
 from train.rl_config import RlConfig
 from train.rl_overview import overview
 from train.rl_parts import open_parts
@@ -37,15 +38,11 @@ def main(argv: list[str] | None = None) -> int:
     if summary is None:
         return 0
     for name, mean in summary["rewards"].items():
-        print(f"mean {name} of the first steps {_shown(mean['first'])}, of the last {_shown(mean['last'])}")
+        print(f"mean {name} of the first steps {told(mean['first'])}, of the last {told(mean['last'])}")
     for step, found in (summary["probe"] or {"steps": {}})["steps"].items():
         print(f"probe at step {step}: {found}")
     print(f"model: {config.run_dir}/model\nepisodes: {config.run_dir}/episodes.jsonl\nrun folder: {config.run_dir}")
     return 0
-
-
-def _shown(mean: float | None) -> str:
-    return "unknown" if mean is None else f"{mean:.3f}"
 
 
 if __name__ == "__main__":

@@ -50,6 +50,11 @@ class Parts:
     probe: HeldOutProbe | None
 
     @property
+    def is_local(self) -> bool:
+        """Whether the base model is a folder, not a name on the Hub."""
+        return self.folder == Path(self.config.model).expanduser()
+
+    @property
     def tokenizer(self) -> PreTrainedTokenizerBase:
         return self.chat_format.tokenizer
 

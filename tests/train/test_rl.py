@@ -75,6 +75,8 @@ def test_a_run_leaves_a_whole_folder(run: Run, tmp_path: Path, capsys: pytest.Ca
             "followup",
         }
     assert model_folder(folder / "model") and (folder / "adapters").is_dir()
+    card = (folder / "model" / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name") and "Judged by `grounding-1`" in card and "base_model" not in card
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["steps"] == 3 and summary["reward_judge"] == "grounding-1"
     protocol = json.loads((folder / "manifest.json").read_text())["protocol"]

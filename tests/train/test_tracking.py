@@ -40,6 +40,17 @@ class Run:
         self.finished = True
 
 
+def test_a_table_is_on_the_axis_of_steps_too(tmp_path, monkeypatch):
+    wandb = pytest.importorskip("wandb")
+    runs = []
+    monkeypatch.setattr(wandb, "init", lambda **settings: runs.append(Run(**settings)) or runs[-1])
+    tracker = open_tracker(Wandb(project="p", mode="offline"), "RL", tmp_path, {})
+    tracker.table(3, "episodes", ("step", "text"), [[3, "Why 12?"], (3, "Why?")])
+    (logged,) = runs[0].logged
+    assert logged["train/global_step"] == 3
+    assert logged["episodes"].columns == ["step", "text"] and logged["episodes"].data == [[3, "Why 12?"], [3, "Why?"]]
+
+
 def test_a_resumed_run_has_the_same_id_and_its_own_axis(tmp_path, monkeypatch):
     wandb = pytest.importorskip("wandb")
     runs = []
