@@ -1,0 +1,21 @@
+"""With one process, being told is a call; an error of the one that finds out is raised where it is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.config import ConfigError
+from train.main_process import told_by_main
+
+
+def test_what_is_found_is_told() -> None:
+    assert told_by_main(lambda: {"accuracy": 0.5}) == {"accuracy": 0.5}
+    assert told_by_main(lambda: None) is None
+
+
+def test_an_error_is_raised() -> None:
+    def refuse() -> None:
+        raise ConfigError("the key is refused")
+
+    with pytest.raises(ConfigError, match="the key is refused"):
+        told_by_main(refuse)
