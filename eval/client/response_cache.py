@@ -35,13 +35,26 @@ class ResponseCache:
             self._database = sqlite3.connect(
                 path or ":memory:", timeout=PATIENCE_S, isolation_level=None, check_same_thread=False
             )
-            mode = self._database.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+            mode = self._write_ahead()
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute(TABLE)
         except (OSError, sqlite3.Error) as error:
             raise ConfigError(f"cache {path} can't be used ({error}); choose another file on a local disk") from error
         if path is not None and mode != "wal":
             raise ConfigError(f"cache {path} can't be shared by processes there; choose a file on a local disk")
+
+    def _write_ahead(self) -> str:
+        """Enter write-ahead mode, once every process that is creating the file has let go of it; the mode reached."""
+        from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
+        # SQLite waits for other writers by its own timeout, but answers "locked" at once to a change of mode.
+        attempts = Retrying(
+            retry=retry_if_exception(lambda error: getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY),
+            wait=wait_random(0.01, 0.05),
+            stop=stop_after_delay(PATIENCE_S),
+            reraise=True,
+        )
+        return str(attempts(lambda: self._database.execute("PRAGMA journal_mode=WAL").fetchone()[0]))
 
     def __enter__(self) -> ResponseCache:
         return self

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -62,6 +63,16 @@ def test_several_processes_share_one_file(tmp_path: Path) -> None:
         assert len(cache) == 4 * 300
         assert all(cache.get(f"{number:03}")["text"] == "\ud800 é" * 50 for number in range(300))
         assert all(cache.get(f"{name}-{number:03}") == {"number": number} for name in "abc" for number in range(300))
+
+
+def test_it_waits_while_another_process_creates_the_file(tmp_path: Path) -> None:
+    creator = sqlite3.connect(tmp_path / "cache.sqlite", isolation_level=None, check_same_thread=False)
+    creator.execute("BEGIN IMMEDIATE")
+    creator.execute("CREATE TABLE started (here)")
+    Timer(0.2, lambda: creator.execute("COMMIT")).start()
+    with ResponseCache(tmp_path / "cache.sqlite") as cache:
+        cache.put("key", {"said": "yes"})
+        assert cache.get("key") == {"said": "yes"}
 
 
 def test_a_killed_process_loses_nothing_that_it_had_put(tmp_path: Path) -> None:
