@@ -1,4 +1,4 @@
-# make demo   probe small real weights on the pocket tasks and print the Base row of Table 2
+# make demo   the whole loop with small real weights: data, SFT, RL, three probes, Table 2, a page; goes on where it stopped
 # make test   lint, types, fast tests, then tests on real weights
 # make test-system  as root on Debian: install chromium, then the browser tests
 # make map    write docs/map.md, the list of all files
@@ -24,8 +24,18 @@ $(VENV)/.installed: requirements/cpu.txt pyproject.toml
 model: setup
 	$(BIN)/python -m eval.fetch_smollm2 --to $(MODEL)
 
+DEMO := runs/demo
+PROBES := $(DEMO)/probe_base $(DEMO)/probe_sft $(DEMO)/probe_rl
+
 demo: model
-	$(BIN)/python -m eval.probe --config configs/demo.yaml
+	$(BIN)/python -m data_gen.run --config configs/demo/data_gen.yaml
+	$(BIN)/python -m train.sft --config configs/demo/sft.yaml
+	$(BIN)/python -m train.rl --config configs/demo/rl.yaml
+	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml
+	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml --name SFT --model $(DEMO)/sft/model --run-dir $(DEMO)/probe_sft
+	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml --name RL --model $(DEMO)/rl/model --run-dir $(DEMO)/probe_rl
+	$(BIN)/python -m eval.table2 $(PROBES) --out $(DEMO)/table2
+	$(BIN)/python -m eval.report $(PROBES) --out $(DEMO)/report.html
 
 test: model
 	$(BIN)/ruff check .

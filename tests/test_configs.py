@@ -28,7 +28,7 @@ FILES = sorted(CONFIGS.rglob("*.yaml"))
 
 
 def test_there_are_configurations() -> None:
-    assert {path.name for path in FILES} >= {"demo.yaml", "probe.yaml"}
+    assert {path.name for path in FILES} >= {"probe.yaml", "sft.yaml", "rl.yaml"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CONFIGS)))

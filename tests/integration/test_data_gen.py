@@ -20,7 +20,7 @@ KILLS = 12
 
 
 def command(folder: Path, extra: str = "") -> list[str]:
-    fixed = ["--config", "configs/data_gen/demo.yaml", "--conversations", "300", "--out-dir", str(folder)]
+    fixed = ["--config", "configs/demo/data_gen.yaml", "--conversations", "300", "--out-dir", str(folder)]
     return [sys.executable, "-m", "data_gen.run", *fixed, *extra.split()]
 
 

@@ -17,11 +17,11 @@ from eval.rows import read_rows
 
 pytestmark = pytest.mark.integration
 
-SMALL = "--tasks.pocket.limit 4 --answers.max-tokens 24 --sampling.max-tokens 16"
+SMALL = "--tasks.pocket.limit 4 --tasks.arithmetic null --answers.max-tokens 24 --sampling.max-tokens 16"
 
 
 def command(smollm2: Path, run_dir: Path, extra: str = "") -> list[str]:
-    fixed = ["--config", "configs/demo.yaml", "--model", str(smollm2), "--run-dir", str(run_dir)]
+    fixed = ["--config", "configs/demo/probe.yaml", "--model", str(smollm2), "--run-dir", str(run_dir)]
     return [sys.executable, "-m", "eval.probe", *fixed, *SMALL.split(), *extra.split()]
 
 
