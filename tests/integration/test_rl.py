@@ -84,7 +84,14 @@ def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_p
     assert list(by_step) == list(range(1, STEPS + 1))
     assert any(line["grad_norm"] > 0 for line in by_step.values()) and by_step[STEPS]["kl"] > 0
     small = "--tasks.pocket.limit 2 --tasks.arithmetic null --answers.max-tokens 16 --sampling.max-tokens 16"
-    fixed = ["--config", "configs/demo/probe.yaml", "--model", str(whole / "model"), "--run-dir", str(tmp_path / "probe")]
+    fixed = [
+        "--config",
+        "configs/demo/probe.yaml",
+        "--model",
+        str(whole / "model"),
+        "--run-dir",
+        str(tmp_path / "probe"),
+    ]
     run([sys.executable, "-m", "eval.probe", *fixed, *small.split()], repository)
 
 

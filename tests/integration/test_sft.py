@@ -62,7 +62,14 @@ def test_the_loss_falls_and_the_model_can_be_probed(whole: Path, repository: Pat
     by_step = losses(whole / "log.jsonl")
     assert list(by_step) == list(range(1, STEPS + 1)) and by_step[STEPS] < by_step[1]
     small = "--tasks.pocket.limit 2 --tasks.arithmetic null --answers.max-tokens 16 --sampling.max-tokens 16"
-    fixed = ["--config", "configs/demo/probe.yaml", "--model", str(whole / "model"), "--run-dir", str(tmp_path / "probe")]
+    fixed = [
+        "--config",
+        "configs/demo/probe.yaml",
+        "--model",
+        str(whole / "model"),
+        "--run-dir",
+        str(tmp_path / "probe"),
+    ]
     done = run([sys.executable, "-m", "eval.probe", *fixed, *small.split()], repository)
     assert done.returncode == 0, done.stderr
     digest = json.loads((whole / "summary.json").read_text())["model"].partition("@")[2]
