@@ -29,20 +29,29 @@ THINGS = ("marbles", "stamps", "pears", "buttons", "candles", "postcards", "shel
 PLACES = ("bag", "basket", "jar", "drawer", "bowl")
 
 
-class Template(NamedTuple):
-    """A problem of two numbers, the larger first, with its answer."""
-
-    text: str
-    answer: Callable[[int, int], int]
-
-
+SIGNS: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul}
 TEMPLATES = (
-    Template("{name} has {a} {things} and finds {b} more. How many {things} does {name} have now?", add),
-    Template("{name} had {a} {things} and gave away {b}. How many {things} are left?", sub),
-    Template("{name} picks {a} {things} and then {b} more. How many {things} does {name} pick?", add),
-    Template("There are {a} {things} in a {place}. {name} takes out {b}. How many {things} are in it now?", sub),
-    Template("{name} has {a} {places} with {b} {things} in each. How many {things} is that?", mul),
+    ("{name} has {a} {things} and finds {b} more. How many {things} does {name} have now?", "+"),
+    ("{name} had {a} {things} and gave away {b}. How many {things} are left?", "-"),
+    ("{name} picks {a} {things} and then {b} more. How many {things} does {name} pick?", "+"),
+    ("There are {a} {things} in a {place}. {name} takes out {b}. How many {things} are in it now?", "-"),
+    ("{name} has {a} {places} with {b} {things} in each. How many {things} is that?", "*"),
 )
+
+
+class Problem(NamedTuple):
+    """A question, what it counts, and the calculation that answers it: `a` sign `b`, the larger number first."""
+
+    question: str
+    things: str
+    a: int
+    sign: str
+    b: int
+
+    @property
+    def answer(self) -> int:
+        """The result of the calculation."""
+        return SIGNS[self.sign](self.a, self.b)
 
 
 def load(
@@ -59,17 +68,14 @@ def load(
     Raises:
         ValueError: a limit below 1.
     """
-    rows = enumerate(islice(_of_split(split), ROWS[split]))
-    return choose(
-        [
-            Dialogue(
-                "arithmetic", (Message("user", ask(text)),), reference=str(answer), meta={"split": split, "row": row}
-            )
-            for row, (text, answer) in rows
-        ],
-        limit,
-        seed,
-    )
+    return choose([dialogue for dialogue, _ in problems(split)], limit, seed)
+
+
+def problems(split: str) -> Iterator[tuple[Dialogue, Problem]]:
+    """Every problem of a split as a dialogue and as numbers, in the order in which they are made."""
+    for row, problem in enumerate(islice(_of_split(split), ROWS[split])):
+        asked, meta = Message("user", ask(problem.question)), {"split": split, "row": row}
+        yield Dialogue("arithmetic", (asked,), reference=str(problem.answer), meta=meta), problem
 
 
 def check(dialogue: Dialogue) -> bool | None:
@@ -77,19 +83,20 @@ def check(dialogue: Dialogue) -> bool | None:
     return grade_number(dialogue)
 
 
-def _of_split(split: str) -> Iterator[tuple[str, int]]:
-    """Different problems with their answers: every fifth, by the hash of the text, is a test problem."""
+def _of_split(split: str) -> Iterator[Problem]:
+    """Different problems without end: every fifth, by the hash of the question, is a test problem."""
     seen = set()
     for number in count():
-        text, answer = _problem(random.Random(f"arithmetic {number}"))
-        if text not in seen and (int(content_hash(text), 16) % 5 == 0) == (split == "test"):
-            seen.add(text)
-            yield text, answer
+        problem = _problem(random.Random(f"arithmetic {number}"))
+        is_test = int(content_hash(problem.question), 16) % 5 == 0
+        if problem.question not in seen and is_test == (split == "test"):
+            seen.add(problem.question)
+            yield problem
 
 
-def _problem(draw: random.Random) -> tuple[str, int]:
+def _problem(draw: random.Random) -> Problem:
     b = draw.randint(2, 9)
     a = draw.randint(b + 1, 12)
-    template, place = draw.choice(TEMPLATES), draw.choice(PLACES)
+    (template, sign), place = draw.choice(TEMPLATES), draw.choice(PLACES)
     words = {"name": draw.choice(NAMES), "things": draw.choice(THINGS), "place": place, "places": f"{place}s"}
-    return template.text.format(a=a, b=b, **words), template.answer(a, b)
+    return Problem(template.format(a=a, b=b, **words), words["things"], a, sign, b)
