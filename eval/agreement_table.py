@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval.table import Cell, Table, to_terminal
+from eval.stats.rates import Interval
+from eval.table import UNKNOWN, Cell, Table, to_terminal
 
 COLUMNS = ("slice", "n", "unj.", "gold yes", "judge yes", "kappa", "agree", "label kappa", "label agree")
+UNDEFINED = "undefined"
+"""A kappa of raters who give one and the same answer throughout: neither 0 nor 1."""
+NOTES = (
+    "In brackets: 95 % interval, contexts resampled whole; — where nothing shows how kappa varies.",
+    "drawn: random keeps the share of yes, balanced is half yes, half no by the labels (eval/panel_slices.py).",
+)
 
 
 def show(report: dict[str, Any]) -> None:
@@ -19,7 +26,7 @@ def show(report: dict[str, Any]) -> None:
             f"CAUTION: {report['fitted_share']:.0%} of these items are on queries that this judge was FITTED on, so "
             "the figures flatter it; use --cv for figures on unseen queries"
         )
-    print(to_terminal([_slices(report), _confusion(report["confusion"])]))
+    print(to_terminal([_slices(report), _labels(report["labels"]), _confusion(report["confusion"])]))
 
 
 def _slices(report: dict[str, Any]) -> Table:
@@ -27,15 +34,52 @@ def _slices(report: dict[str, Any]) -> Table:
         (f"{name}: {value}", figures) for name, values in report["slices"].items() for value, figures in values.items()
     ]
     rows = tuple(_row(name, figures) for name, figures in [("all", report), *slices])
-    return Table("Agreement with the labels", COLUMNS, rows)
+    return Table("Agreement with the labels", COLUMNS, rows, NOTES)
 
 
 def _row(name: str, figures: dict[str, Any]) -> tuple[Cell, ...]:
     binary, label = figures["binary"], figures["label"]
     prevalence = binary.get("prevalence", {"gold": None, "judge": None})
-    shares = [prevalence["gold"], prevalence["judge"], *(r[k] for r in (binary, label) for k in ("kappa", "agreement"))]
-    counts = (Cell.number(figures["n"]), Cell.number(figures["unjudged"]))
-    return (Cell(name), *counts, *(Cell.number(share, digits=3) for share in shares))
+    counts = (figures["n"], figures["unjudged"])
+    return (
+        Cell(name),
+        *map(Cell.number, counts),
+        *(Cell.number(prevalence[rater], digits=3) for rater in ("gold", "judge")),
+        *(cell for rates in (binary, label) for cell in (_kappa(rates), Cell.number(rates["agreement"], digits=3))),
+    )
+
+
+def _kappa(rates: dict[str, Any]) -> Cell:
+    """Kappa with its interval; "undefined" where there are ratings and no kappa."""
+    ends = rates.get("kappa_interval")
+    return kappa_cell(rates["kappa"], Interval(*ends) if ends else None, rated=rates["agreement"] is not None)
+
+
+def kappa_cell(kappa: float | None, interval: Interval | None, *, rated: bool) -> Cell:
+    """Kappa with its interval, "0.48 [0.40, 0.55]"; without ratings it is unknown, with them it can be undefined."""
+    if kappa is None:
+        return Cell(UNDEFINED) if rated else Cell.number(None)
+    if interval is None:
+        return Cell(f"{kappa:.3f} [{UNKNOWN}]", round(kappa, 4))
+    return Cell(
+        f"{kappa:.3f} [{interval.low:.2f}, {interval.high:.2f}]",
+        round(kappa, 4),
+        round(interval.low, 4),
+        round(interval.high, 4),
+    )
+
+
+def _labels(labels: dict[str, dict[str, Any]]) -> Table:
+    """How well each label is found: of the judge's, the share that is right; of the gold ones, the share found."""
+    rows = tuple(
+        (
+            Cell(_words(label)),
+            *(Cell.number(found[rater]) for rater in ("gold", "judge")),
+            *(Cell.number(found[share], digits=3) for share in ("precision", "recall")),
+        )
+        for label, found in labels.items()
+    )
+    return Table("Labels one by one", ("label", "gold", "judge", "precision", "recall"), rows)
 
 
 def _confusion(confusion: dict[str, dict[str, int]]) -> Table:

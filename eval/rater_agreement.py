@@ -1,4 +1,4 @@
-"""Agreement between raters: Cohen's kappa, percent agreement, prevalence, confusion, overall and by slice.
+"""Agreement between raters: Cohen's kappa, percent agreement, prevalence, precision, recall, overall and by slice.
 
 Cohen's kappa leads, because a judge that always says no agrees with most labels when most are no. Unjudged items are
 counted and left out of every other figure.
@@ -7,15 +7,19 @@ counted and left out of every other figure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from eval.dialogue import Failure, Judgement
 from eval.gold import GoldItem
 from eval.judge import Judge
 from eval.labels import LABELS, SPECIFIC
+from eval.panel_slices import balanced_slice, random_slice
+from eval.stats.kappa_interval import kappa_interval
+from eval.stats.rates import Rate
 
 Pair = tuple[GoldItem, Judgement]
+Rated = tuple[GoldItem, Judgement | Failure]
 
 SLICES: dict[str, Callable[[GoldItem], str]] = {
     "task": lambda item: item.dialogue.task,
@@ -55,20 +59,24 @@ def percent_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> 
 def compare(items: Sequence[GoldItem], judged: Sequence[Judgement | Failure]) -> dict[str, Any]:
     """Agreement overall and by slice, prevalence, and the confusion of labels (gold label -> judged label -> count).
 
-    `judged` is in the order of `items`. Shares are in [0, 1].
+    `judged` is in the order of `items`. Shares are in [0, 1]. "random" and "balanced" are slices of
+    `eval/panel_slices.py`, drawn by the gold binary. Each kappa has its interval, contexts resampled whole.
     """
-    pairs = [(i, j) for i, j in zip(items, judged, strict=True) if isinstance(j, Judgement)]
-    report: dict[str, Any] = {"n": len(items), "unjudged": len(items) - len(pairs), **_figures(pairs)}
+    rated = list(zip(items, judged, strict=True))
+    report = _slice(rated)
     report["slices"] = {
         name: {
-            value: {
-                "n": sum(key(item) == value for item in items),
-                "unjudged": sum(key(i) == value and isinstance(j, Failure) for i, j in zip(items, judged, strict=True)),
-                **_figures([pair for pair in pairs if key(pair[0]) == value]),
-            }
+            value: _slice([one for one in rated if key(one[0]) == value])
             for value in sorted({key(item) for item in items})
         }
         for name, key in SLICES.items()
+    }
+    report["slices"]["drawn"] = {name: _slice(chosen) for name, chosen in _drawn(rated)}
+    pairs = _judged(rated)
+    report["labels"] = {
+        label: _detection([i.label == label for i, _ in pairs], [j.label == label for _, j in pairs])
+        for label in LABELS
+        if any(label in (i.label, j.label) for i, j in pairs)
     }
     report["confusion"] = {
         gold: dict(Counter(j.label for i, j in pairs if i.label == gold))
@@ -78,22 +86,58 @@ def compare(items: Sequence[GoldItem], judged: Sequence[Judgement | Failure]) ->
     return report
 
 
-def _figures(pairs: Sequence[Pair]) -> dict[str, Any]:
+def _judged(rated: Sequence[Rated]) -> list[Pair]:
+    return [(item, result) for item, result in rated if isinstance(result, Judgement)]
+
+
+def _drawn(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
+    ids, yes = [item.dialogue.id for item, _ in rated], [item.genuine for item, _ in rated]
+    for name, draw in (("random", random_slice), ("balanced", balanced_slice)):
+        yield name, [one for one, chosen in zip(rated, draw(ids, yes), strict=True) if chosen]
+
+
+def _slice(rated: Sequence[Rated]) -> dict[str, Any]:
+    pairs = _judged(rated)
+    contexts = [item.context for item, _ in pairs]
     return {
-        "binary": _rates([i.genuine for i, _ in pairs], [j.genuine for _, j in pairs], True),
-        "label": _rates([i.label for i, _ in pairs], [j.label for _, j in pairs], None),
-        "specific": _rates([i.label in SPECIFIC for i, _ in pairs], [j.label in SPECIFIC for _, j in pairs], True),
+        "n": len(rated),
+        "unjudged": len(rated) - len(pairs),
+        "binary": _yes_or_no([i.genuine for i, _ in pairs], [j.genuine for _, j in pairs], contexts),
+        "label": _rates([i.label for i, _ in pairs], [j.label for _, j in pairs], contexts),
+        "specific": _yes_or_no(
+            [i.label in SPECIFIC for i, _ in pairs], [j.label in SPECIFIC for _, j in pairs], contexts
+        ),
     }
 
 
-def _rates(gold: Sequence[Hashable], given: Sequence[Hashable], positive: bool | None) -> dict[str, Any]:
+def _yes_or_no(gold: Sequence[bool], given: Sequence[bool], contexts: Sequence[str]) -> dict[str, Any]:
+    rates = _rates(gold, given, contexts)
+    if gold:
+        rates["prevalence"] = {"gold": sum(gold) / len(gold), "judge": sum(given) / len(gold)}
+        rates |= _detection(gold, given)
+    return rates
+
+
+def _rates(gold: Sequence[Hashable], given: Sequence[Hashable], contexts: Sequence[str]) -> dict[str, Any]:
     value = kappa(gold, given)
     rates: dict[str, Any] = {"kappa": value, "agreement": percent_agreement(gold, given)}
     if value is None:
         rates["why"] = "nothing judged" if not gold else f"both raters say {gold[0]} throughout"
-    if positive is not None and gold:
-        rates["prevalence"] = {"gold": sum(map(bool, gold)) / len(gold), "judge": sum(map(bool, given)) / len(gold)}
+    else:
+        interval = kappa_interval(gold, given, contexts)
+        rates["kappa_interval"] = [interval.low, interval.high] if interval else None
     return rates
+
+
+def _detection(gold: Sequence[bool], given: Sequence[bool]) -> dict[str, Any]:
+    """How well a judge finds one class: None where it, or the gold, never names it."""
+    both = sum(a and b for a, b in zip(gold, given, strict=True))
+    return {
+        "gold": sum(gold),
+        "judge": sum(given),
+        "precision": Rate(both, sum(given)).point,
+        "recall": Rate(both, sum(gold)).point,
+    }
 
 
 def judge_items(items: Sequence[GoldItem], judge: Judge) -> list[Judgement | Failure]:

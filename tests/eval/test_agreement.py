@@ -126,7 +126,7 @@ def test_json_holds_the_promised_fields_and_no_nan(tmp_path, capsys):
     assert report["n"] == 2
     assert report["unjudged"] == 0
     assert {"kappa", "agreement"} <= set(report["binary"]) & set(report["label"])
-    assert set(report["slices"]) == {"task", "source", "temperature", "label"}
+    assert set(report["slices"]) == {"task", "source", "temperature", "label", "drawn"}
     assert report["judge"].startswith("local-1-")
     assert report["fitted_share"] == 0.0
     assert all(math.isfinite(value) for value in report["binary"]["prevalence"].values())
