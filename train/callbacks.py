@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from eval.config import ConfigError
 from eval.stats.rates import Rate
 from train.checkpoints import seal
 from train.held_out_probe import Measured
+from train.main_process import told_by_main
+from train.preemption import Preempted
 from train.sft_config import Guard
 from train.tracking import Tracker
 from train.trainer_events import Stop
@@ -103,12 +106,15 @@ class ProbeSchedule:
             self.before = self._probe(0).pooled("accuracy")
         else:
             self.before = accuracy_before(self.log.path)
+            if state.global_step % self.every == 0 and not told_by_main(lambda: self._is_logged(state.global_step)):
+                self._guarded(state.global_step)  # a signal has broken it off in an earlier process
         if self.guard is not None and not self.before.n:
             raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
 
     def on_step_end(self, state: Any) -> None:
         if state.global_step % self.every == 0:
-            self._guarded(state.global_step)
+            with suppress(Preempted):  # the probe goes on when training does, before the next step
+                self._guarded(state.global_step)
 
     def on_train_end(self, state: Any) -> None:
         if state.global_step not in self.probed:
@@ -128,6 +134,9 @@ class ProbeSchedule:
         self.stopped = f"step {step}: {said}"
         logger.warning("%s; training stops", self.stopped)
         raise Stop
+
+    def _is_logged(self, step: int) -> bool:
+        return str(step) in probes(self.log.path)
 
     def _probe(self, step: int) -> Measured:
         measured = self.measure(step)

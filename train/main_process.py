@@ -20,7 +20,7 @@ def told_by_main(find: Callable[[], T]) -> T:
     if PartialState().is_main_process:
         try:
             told[0] = find()
-        except Exception as error:  # the others wait for a word
+        except (Exception, KeyboardInterrupt) as error:  # the others wait for a word
             told[1] = error
     broadcast_object_list(told, from_process=0)
     found, raised = told

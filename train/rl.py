@@ -15,6 +15,7 @@ from eval import table
 from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import finished
+from train.preemption import preemptible
 from train.reinforcement import reinforce
 from train.rl_card import told
 from train.rl_config import RlConfig
@@ -25,6 +26,7 @@ ABOUT = "Train a policy with GRPO on episodes of two turns, an answer and the us
 
 
 @command(stopped="the same command goes on from the last checkpoint")
+@preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     config = load(RlConfig, sys.argv[1:] if argv is None else argv, prog="python -m train.rl", about=ABOUT)

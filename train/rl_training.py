@@ -19,6 +19,7 @@ from train.episode_log import COLUMNS, EpisodeLog, shown
 from train.episodes import Episode
 from train.held_out_probe import Measured
 from train.main_process import told_by_main
+from train.preemption import train_until_preempted
 from train.reward_judge import RewardJudge
 from train.rl_parts import Parts
 from train.rollout import Rollout
@@ -52,6 +53,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
 
     Raises:
         ConfigError: a gradient is no number, the judge can decide nothing, or a setting cannot work.
+        Preempted: a signal has ended training; a checkpoint is saved.
     """
     from transformers.utils.logging import disable_progress_bar
 
@@ -74,7 +76,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=_seal(folder / "checkpoints")))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        train_until_preempted(trainer, checkpoint)
     return trainer, schedule
 
 

@@ -18,6 +18,7 @@ from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import fine_tune, finished
 from train.overview import overview
+from train.preemption import preemptible
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
 from train.show_mask import show_masks
@@ -26,6 +27,7 @@ ABOUT = "Fine-tune a model on the turns of one role, with adapters or whole, and
 
 
 @command(stopped="the same command goes on from the last checkpoint")
+@preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     config = load(SftConfig, sys.argv[1:] if argv is None else argv, prog="python -m train.sft", about=ABOUT)

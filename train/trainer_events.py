@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 class Stop(Exception):
     """Raised by a function that has heard an event, to end training after the step that is being made."""
 
+    def __init__(self, save: bool = False) -> None:
+        super().__init__()
+        self.save = save
+        """Whether a checkpoint of that step is made, too."""
+
 
 def listener(**functions: Callable[..., None]) -> TrainerCallback:
     """A callback that calls `functions`, named by their events, with the trainer's state; `on_log` with logs too."""
@@ -26,8 +31,9 @@ def listener(**functions: Callable[..., None]) -> TrainerCallback:
         def event(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> Any:
             try:
                 function(state, logs) if with_logs else function(state)
-            except Stop:
+            except Stop as stop:
                 control.should_training_stop = True
+                control.should_save |= stop.save
             return control
 
         return event

@@ -17,6 +17,7 @@ from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
 from train.held_out_probe import HeldOutProbe, Measured
 from train.kernels import refuse_slow_path
+from train.preemption import PREEMPTION, train_until_preempted
 from train.sft_parts import Parts
 from train.tracking import Tracker
 from train.training_log import TrainingLog
@@ -36,6 +37,7 @@ def train(
 
     Raises:
         ConfigError: a loss is no number, or a setting cannot work.
+        Preempted: a signal has ended training; a checkpoint is saved.
     """
     from transformers.utils.logging import disable_progress_bar
 
@@ -60,7 +62,7 @@ def train(
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=sealer.on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        train_until_preempted(trainer, checkpoint)
     return trainer, schedule
 
 
@@ -97,5 +99,5 @@ def measure(
     model = language_model(trainer)
     at = f"step-{step:06d}"
     speaker = Speaker(ModelInTraining(base, model), chat_format, f"{name}@{at}")
-    with generating(model):
+    with generating(model), PREEMPTION.breaking_off(True):
         return probe.measure(speaker, folder / at)
