@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from eval import plugin
 from eval.config import Config, Plugin, options_for
 from eval.engine import Sampling
 from eval.perturb import PERTURBATIONS
+from eval.shard import Shard
 
 
 class ProbeConfig(Config):
@@ -39,7 +40,21 @@ class ProbeConfig(Config):
     )
     seed: int = Field(0, ge=0, description="chooses the rows where a task has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
+    shard: str | None = Field(
+        None, description="I/N, I from 1: only every N-th row, in RUN_DIR/shards/I-of-N; eval.merge joins the N"
+    )
     run_dir: Path = Field(description="folder of results; an existing one of the same protocol is completed")
+
+    @field_validator("shard")
+    @classmethod
+    def _shard_is_one(cls, shard: str | None) -> str | None:
+        return None if shard is None else str(Shard.parse(shard))
+
+    @field_validator("run_dir")
+    @classmethod
+    def _each_shard_has_a_folder(cls, run_dir: Path, others: ValidationInfo) -> Path:
+        shard = others.data.get("shard")
+        return Shard.parse(shard).folder(run_dir) if shard else run_dir
 
     @field_validator("format")
     @classmethod

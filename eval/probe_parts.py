@@ -12,6 +12,7 @@ from eval.judge import Judge
 from eval.opened import Opened, Tasks
 from eval.perturb import PERTURBATIONS, Perturbation
 from eval.probe_config import ProbeConfig
+from eval.shard import Shard, ShardRows
 from eval.speaker import Speaker
 from eval.stored_answers import StoredAnswers
 
@@ -27,6 +28,8 @@ class Parts:
     perturbation: Perturbation | None
     stored: StoredAnswers | None
     """Where answers come from that the model does not generate here."""
+    shard: ShardRows | None = None
+    """Which rows `tasks` has of those that the configuration names, where it names a shard."""
 
     @cached_property
     def protocol(self) -> dict[str, Any]:
@@ -70,11 +73,16 @@ class Parts:
 
     def key(self, dialogue: Dialogue) -> str:
         """The key of a finished row: the protocol, and the dialogue as it was loaded."""
-        return content_hash([self._protocol_sha, dialogue.id])
+        return row_key(self._protocol_sha, dialogue.id)
 
     @cached_property
     def _protocol_sha(self) -> str:
         return content_hash(self.protocol)
+
+
+def row_key(protocol_sha: str, dialogue_id: str) -> str:
+    """The key of a finished row, from the hashes of its protocol and of its dialogue."""
+    return content_hash([protocol_sha, dialogue_id])
 
 
 def open_parts(config: ProbeConfig, opened: Opened) -> Parts:
@@ -83,11 +91,15 @@ def open_parts(config: ProbeConfig, opened: Opened) -> Parts:
     Raises:
         ConfigError: data, model, judge or stored answers are missing, malformed or do not fit together.
     """
-    tasks, speaker = opened.tasks(config), opened.speaker(config)
+    tasks, shard = opened.tasks(config), None
+    if config.shard:
+        shard = ShardRows.of(Shard.parse(config.shard), tasks.dialogues)
+        tasks = replace(tasks, dialogues=shard.shard.of_rows(tasks.dialogues))
+    speaker = opened.speaker(config)
     perturbation = None
     if config.perturbation is not None:
         make = PERTURBATIONS[config.perturbation.name]
         perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
     judge = opened.judge(config)
     stored = StoredAnswers(config.answers_from) if config.answers_from else None
-    return Parts(config, tasks, speaker, judge, perturbation, stored)
+    return Parts(config, tasks, speaker, judge, perturbation, stored, shard)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from eval import progress, table
 from eval.config import ConfigError
@@ -21,6 +22,7 @@ from eval.probe_parts import Parts, open_parts
 from eval.row_files import files_read
 from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
+from eval.shard import mark
 from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.tables import table2
@@ -46,6 +48,7 @@ def probe(
         RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,
         open_rows(run.path / "rows.jsonl") as rows,
     ):
+        mark(run.path, parts.shard)
         missing = [dialogue for dialogue in parts.tasks.dialogues if rows.missing(parts.key(dialogue))]
         run.measured["data_files"] = files_read()
         try:
@@ -57,10 +60,7 @@ def probe(
             run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": judged}
         if more := len(rows) - len(parts.tasks.dialogues):
             logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
-        summaries = summarise(rows)
-        if not any(summary.judged for summary in summaries):
-            raise ConfigError(nothing_judged(rows))
-        return summaries, complete(run, parts, summaries)
+        return complete(run, config, parts.protocol, rows)
 
 
 def speak(
@@ -93,14 +93,25 @@ def judge(
             advance()
 
 
-def complete(run: RunDir, parts: Parts, summaries: list[TaskSummary]) -> list[table.Table]:
-    """Write the tables as markdown, CSV and JSON, and last the summary."""
-    protocol = table2.Protocol.of(parts.protocol)
-    tables = table2.build(parts.config.name or Path(parts.config.model).name, summaries, protocol)
+def complete(
+    run: RunDir, config: ProbeConfig, protocol: Mapping[str, Any], rows: RowStore
+) -> tuple[list[TaskSummary], list[table.Table]]:
+    """Write the tables of the rows as markdown, CSV and JSON, and last the summary; returns summaries and tables.
+
+    Raises:
+        ConfigError: no row was judged, and it isn't a shard, whose few rows may all have failed.
+    """
+    summaries = summarise(rows)
+    if not any(summary.judged for summary in summaries):
+        if not config.shard:
+            raise ConfigError(nothing_judged(rows))
+        logger.warning("%s", nothing_judged(rows))
+    told = table2.Protocol.of(protocol)
+    tables = table2.build(config.name or Path(config.model).name, summaries, told)
     for ending, text in (("md", table.to_markdown), ("csv", table.to_csv), ("json", table.to_json)):
         write_atomically(run.path / f"table2.{ending}", text(tables))
-    run.finish({"protocol": asdict(protocol), "tasks": [asdict(summary) for summary in summaries]})
-    return tables
+    run.finish({"protocol": asdict(told), "tasks": [asdict(summary) for summary in summaries]})
+    return summaries, tables
 
 
 def nothing_judged(rows: Iterable[Dialogue]) -> str:

@@ -48,6 +48,9 @@ class RowStore:
     def __len__(self) -> int:
         return len(self._offset)
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._offset
+
     def __iter__(self) -> Iterator[Dialogue]:
         """The last row of every key, in the order of the file, one at a time."""
         return (self.get(key) for key in sorted(self._offset, key=self._offset.__getitem__))
@@ -99,6 +102,12 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Dialogue]]:
     for number, (key, dialogue, start, _) in enumerate(_scan(path), start=1):
         if last[key] == start:
             yield number, dialogue
+
+
+def keyed_rows(path: Path) -> Iterator[tuple[str, Dialogue]]:
+    """The same rows, each with its key."""
+    last = {key: start for key, _, start, _ in _scan(path)}
+    return ((key, dialogue) for key, dialogue, start, _ in _scan(path) if last[key] == start)
 
 
 def _scan(path: Path) -> Iterator[tuple[str, Dialogue, int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import Field
@@ -15,6 +15,9 @@ from eval.dialogue import Dialogue, Judgement, Message, content_hash
 from eval.rows import RowStore
 from eval.run_dir import RunDir
 from eval.summary import summarise
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 
 class FolderConfig(Config):
@@ -85,6 +88,22 @@ def protocol(
         "judge": judge,
         **other,
     }
+
+
+@pytest.fixture(scope="session")
+def tiny_model(smollm2_tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small Llama with random weights that reads ChatML."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
+    config = LlamaConfig(vocab_size=len(smollm2_tokenizer), max_position_embeddings=2048, **sizes, **heads)
+    folder = tmp_path_factory.mktemp("tiny")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    smollm2_tokenizer.save_pretrained(folder)
+    return folder
 
 
 MakeRun = Callable[..., Path]

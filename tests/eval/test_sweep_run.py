@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -21,31 +21,12 @@ from eval.rows import read_rows
 from eval.sweep import main
 from eval.sweep_board import Board
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
-
 CELLS = ("full-t0", "full-t1", "asked-t0", "asked-t1")
 ROWS, QUESTIONS = 6, 4
 """Of the pocket tasks with a limit of two: two problems, two instructions and two conversations."""
 SAMPLED = 1 + QUESTIONS
 """Prompts that measure the speed: one that reads the weights, and a short answer to each question."""
 FILES = ("rows.jsonl", "turns.jsonl", "table2.json")
-
-
-@pytest.fixture(scope="module")
-def model(smollm2_tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small Llama with random weights that reads ChatML."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    torch.manual_seed(0)
-    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
-    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    config = LlamaConfig(vocab_size=len(smollm2_tokenizer), max_position_embeddings=2048, **sizes, **heads)
-    folder = tmp_path_factory.mktemp("tiny")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    smollm2_tokenizer.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +55,13 @@ Sweep = Callable[..., tuple[int, Counter[str]]]
 
 
 @pytest.fixture(scope="module")
-def sweep(model: Path, calls: Counter[str], tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+def sweep(tiny_model: Path, calls: Counter[str], tmp_path_factory: pytest.TempPathFactory) -> Sweep:
     """(folder, more arguments) -> the exit status of the sweep into that folder, and what it asked for."""
 
     def run(folder: Path, *arguments: str) -> tuple[int, Counter[str]]:
         config = {
             "run_dir": str(folder),
-            "models": {"tiny-1.0": {"model": str(model), "format": "smollm2"}},
+            "models": {"tiny-1.0": {"model": str(tiny_model), "format": "smollm2"}},
             "temperatures": [0.0, 1.0],
             "perturbations": {"full": None, "asked": "append_question"},
             "probe": {

@@ -148,3 +148,23 @@ def test_interrupting_a_run_keeps_its_rows(smollm2: Path, repository: Path, tmp_
     assert lines(run_dir) > 0
     assert run(command(smollm2, run_dir), repository).returncode == 0
     assert content(run_dir) == content(whole)
+
+
+def test_shards_of_separate_processes_merge_into_the_run_of_one(
+    whole: Path, smollm2: Path, repository: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    killed = kill_at_a_random_moment(
+        command(smollm2, out, "--shard 1/2"), repository, out / "shards" / "1-of-2", random.Random(3)
+    )
+    for index in (2, 1):
+        done = run(command(smollm2, out, f"--shard {index}/2"), repository)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.rstrip().endswith(f"run folder: {out / 'shards' / f'{index}-of-2'}")
+    merge = [sys.executable, "-m", "eval.merge", *map(str, sorted((out / "shards").iterdir())), "--out", str(out)]
+    done = run(merge, repository)
+    assert done.returncode == 0, done.stderr
+    assert killed
+    for name in ("rows.jsonl", "summary.json", "table2.md", "table2.json"):
+        assert sorted((out / name).read_bytes().splitlines()) == sorted((whole / name).read_bytes().splitlines()), name
+    assert [row.id for row in read_rows(out / "rows.jsonl")] == [row.id for row in read_rows(whole / "rows.jsonl")]
