@@ -60,6 +60,7 @@ def run(dialogues: list[Dialogue]) -> tuple[float, float]:
             base_url=url,
             api_key_variable=None,
             cache=Path(folder) / "judgements.sqlite",
+            canary=False,
             concurrency=CONCURRENCY,
         )
         assert len(list(judge.judge([dialogue(-1)]))) == 1

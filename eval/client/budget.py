@@ -107,6 +107,12 @@ class Budget:
         self.spent += cost
         return cost
 
+    def take_over(self, other: Budget) -> None:
+        """Book what another account has spent, at its own price, and clear that account."""
+        self.spent += other.spent
+        self.tokens += other.tokens
+        other.spent, other.tokens = 0.0, Usage(0, 0)
+
     @property
     def totals(self) -> dict[str, Any]:
         """Tokens and dollars for a manifest; dollars are None where no price is known."""

@@ -1,6 +1,7 @@
 """A language model as judge, behind OpenAI's API or any server that speaks chat completions with JSON-schema output.
 
-What it is told is in `openai.yaml` beside it. It streams, asks nothing twice, and keeps no failure.
+What it is told is in `openai.yaml` beside it. It streams, asks nothing twice, and keeps no failure. Before it asks
+anything new, it looks whether the model still decides the items of `openai_canary.yaml` as it did at first.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from eval.client.response_cache import ResponseCache
 from eval.client.whole_reply import cost_bound
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.model_judge.batch_judge import BatchJudge
+from eval.model_judge.canary import Canary
 from eval.model_judge.judge_prompt import JudgePrompt
 from eval.model_judge.judgement_store import JudgementStore
 from eval.model_judge.online_judge import OnlineJudge
 
 PROMPT = Path(__file__).with_suffix(".yaml")
+CANARY = PROMPT.with_stem(f"{PROMPT.stem}_canary")
 LONGEST = 16_000
 """Bytes of a conversation that an estimate reckons with: an answer of 2,048 tokens has about half of them."""
 LONG = (Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))
@@ -45,6 +48,9 @@ class Judge:
             "budget". It is a limit of one process: what was spent before it started is not counted.
         cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
             the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
+        canary: ask the items of `openai_canary.yaml` before the first question, and stop if more verdicts than chance
+            explains are not what they were when this judge first gave them. Their cost is in the budget, at the price
+            of online requests. Without a cache there is nothing to compare with, and they are not asked.
         concurrency: most requests at once; it adapts below that.
         attempt_s: seconds for one attempt.
         request_s: seconds for one dialogue with all its attempts.
@@ -64,6 +70,7 @@ class Judge:
         max_completion_tokens: PositiveInt = 1000,
         budget_usd: NonNegativeFloat | None = None,
         cache: Path | None = CACHE,
+        canary: bool = True,
         concurrency: PositiveInt = 64,
         attempt_s: PositiveFloat = 60.0,
         request_s: PositiveFloat = 300.0,
@@ -85,24 +92,40 @@ class Judge:
         self.id = prompt.judge_id
         self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
         self.cost_bound = cost_bound(self._budget, prompt.question(LONG).body)
-        self._store = JudgementStore(ResponseCache(cache.expanduser() if cache else None), self.id, prompt.sha)
+        kept = ResponseCache(cache.expanduser() if cache else None)
+        self._store = JudgementStore(kept, self.id, prompt.sha)
+        self._canary = Canary(CANARY, prompt, kept) if canary and cache else None
+        # In batch mode the client asks the canary alone, and pays the price of online requests for it.
+        account = self._budget if mode == "online" else Budget(price_of(model), budget_usd)
         patience = Patience(attempt_s, request_s, backoff_s)
-        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self._budget)
+        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=account)
         self._judge: OnlineJudge | BatchJudge
         if mode == "online":
-            self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s)
+            self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s, canary=self._canary)
         else:
-            self._judge = BatchJudge(prompt, BatchClient(base_url, key, self._budget, poll_s=poll_s), self._store)
+            batches = BatchClient(base_url, key, self._budget, poll_s=poll_s)
+            self._judge = BatchJudge(prompt, batches, self._store, self._check_online)
 
     @property
     def measured(self) -> dict[str, Any]:
         """What this judge has done since it was made, over all its calls: questions, attempts, tokens, dollars."""
-        return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
+        canary = {"canary": dict(self._canary.measured)} if self._canary and self._canary.measured else {}
+        return {**self._store.measured, "attempts": dict(self._client.attempts), **canary, **self._budget.totals}
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its judgement or failure. One call at a time.
 
         Raises:
-            ConfigError: the account is out of quota, the key is refused, or no request of the run can succeed.
+            ConfigError: the account is out of quota, the key is refused, no request of the run can succeed, or the
+                model decides otherwise than it did under the same id.
         """
         return self._judge.judge(dialogues)
+
+    def _check_online(self) -> None:
+        """The canary's check before batches are sent."""
+        if self._canary is None or self._canary.passed:
+            return
+        try:
+            self._canary.check_now(self._client)
+        finally:
+            self._budget.take_over(self._client.budget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 
 from eval.client.batch_client import BatchClient
 from eval.dialogue import Dialogue, Failure, Judgement
@@ -14,8 +14,11 @@ from eval.model_judge.judgement_store import JudgementStore, free
 class BatchJudge:
     """Asks each different question once, and goes on with the batches of a run that was stopped."""
 
-    def __init__(self, prompt: JudgePrompt, client: BatchClient, store: JudgementStore) -> None:
-        self._prompt, self._client, self._store = prompt, client, store
+    def __init__(
+        self, prompt: JudgePrompt, client: BatchClient, store: JudgementStore, check: Callable[[], None]
+    ) -> None:
+        """Put the parts together; `check` is called before questions are sent, and raises if they must not be."""
+        self._prompt, self._client, self._store, self._check = prompt, client, store, check
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its result. Holds in memory the dialogues that need a batch."""
@@ -35,6 +38,7 @@ class BatchJudge:
                 bodies[question.key] = question.body
         if not bodies:
             return
+        self._check()
         for key, outcome, dollars in self._client.complete(bodies, self._store.cache, self._prompt.judge_id):
             result = self._store.keep(key, outcome, dollars)
             for dialogue in asked.pop(key, []):

@@ -13,6 +13,7 @@ from eval.client.chat_reply import Fault
 from eval.client.whole_reply import complete_whole
 from eval.dialogue import Dialogue, Failure, Judgement
 from eval.judge import unjudgeable
+from eval.model_judge.canary import Canary
 from eval.model_judge.judge_prompt import JudgePrompt, Question
 from eval.model_judge.judgement_store import JudgementStore, free
 
@@ -26,15 +27,24 @@ class OnlineJudge:
     """Asks each different question once, even when its copies are under way together."""
 
     def __init__(
-        self, prompt: JudgePrompt, client: ChatClient, store: JudgementStore, *, call_s: float | None = None
+        self,
+        prompt: JudgePrompt,
+        client: ChatClient,
+        store: JudgementStore,
+        *,
+        call_s: float | None = None,
+        canary: Canary | None = None,
     ) -> None:
         """Put the parts together.
 
         Args:
             call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
+            canary: checked before the first question that is not known.
         """
         self._prompt, self._client, self._store, self._call_s = prompt, client, store, call_s
+        self._canary = canary
         self._asking: dict[str, asyncio.Task[Result]] = {}
+        self._checking: asyncio.Task[None] | None = None
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Result], None, None]:
         """Each dialogue with its result, as each is decided. One call at a time."""
@@ -45,6 +55,7 @@ class OnlineJudge:
         self,
     ) -> AsyncIterator[Callable[[Dialogue], Coroutine[Any, Any, tuple[Dialogue, Result]]]]:
         self._asking.clear()
+        self._checking = None
         due = None if self._call_s is None else asyncio.get_running_loop().time() + self._call_s
         async with self._client:
             yield lambda dialogue: self._decide(dialogue, due)
@@ -70,9 +81,18 @@ class OnlineJudge:
     async def _ask(self, question: Question, due: float | None) -> Result:
         try:
             async with asyncio.timeout_at(due):
+                await self._check()
                 outcome, dollars = await complete_whole(self._client, question.body)
         except TimeoutError:
             outcome, dollars = Fault("deadline", f"the call of judge took more than {self._call_s} s"), None
         result = self._store.keep(question.key, outcome, dollars)
         self._store.stop_if_hopeless()
         return result
+
+    async def _check(self) -> None:
+        """Wait for the canary's check, which all questions share: one of them that is out of time doesn't end it."""
+        if self._canary is None:
+            return
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._canary.check(self._client))
+        await asyncio.shield(self._checking)

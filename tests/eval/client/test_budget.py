@@ -88,3 +88,11 @@ def test_the_totals_say_where_the_prices_are_from() -> None:
         "prices_of": "2026-01-01",
     }
     assert Budget().totals["dollars"] is None
+
+
+def test_an_account_takes_over_what_another_has_spent_at_its_own_price() -> None:
+    full, half = Budget(price_of("gpt-5.4-nano")), Budget(price_of("gpt-5.4-nano", batch=True), 1.0)
+    cost = full.book(Usage(1000, 10))
+    half.take_over(full)
+    half.take_over(full)
+    assert half.spent == cost and half.tokens == Usage(1000, 10) and full.spent == 0

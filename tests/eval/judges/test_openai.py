@@ -53,6 +53,7 @@ KINDS = {
 }
 """What each lasting fault of the server is to be counted as."""
 OPTIONS = {"model": "judge-1", "api_key_variable": None, "cache": None, "concurrency": 4, "backoff_s": 0.002}
+OPTIONS["canary"] = False  # it asks too, and here requests are counted; its own tests: test_openai_canary.py
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ from eval.dialogue import Dialogue, Message
 from eval.judge import used_between
 from eval.judges.openai import Judge
 url, cache, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-judge = Judge(model="judge-1", base_url=url, api_key_variable=None, cache=cache, concurrency=4)
+judge = Judge(model="judge-1", base_url=url, api_key_variable=None, cache=cache, canary=False, concurrency=4)
 turns = [("user", "How many?"), ("assistant", "Seven.")]
 dialogues = [
     Dialogue("t", (*(Message(*turn) for turn in turns), Message("user", f"Why {number}?"))) for number in range(count)

@@ -22,7 +22,14 @@ DIALOGUES = [
 
 
 def judge(server: Any, cache: Path | None = None, **options: Any) -> Judge:
-    given = {"model": "gpt-5.4-nano", "api_key_variable": None, "mode": "batch", "poll_s": 0.0, **options}
+    given = {
+        "model": "gpt-5.4-nano",
+        "api_key_variable": None,
+        "mode": "batch",
+        "poll_s": 0.0,
+        "canary": False,
+        **options,
+    }
     return Judge(base_url=server.url, cache=cache, **given)
 
 
