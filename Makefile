@@ -24,18 +24,11 @@ $(VENV)/.installed: requirements/cpu.txt pyproject.toml
 model: setup
 	$(BIN)/python -m eval.fetch_smollm2 --to $(MODEL)
 
-DEMO := runs/demo
-PROBES := $(DEMO)/probe_base $(DEMO)/probe_sft $(DEMO)/probe_rl
-
 demo: model
 	$(BIN)/python -m data_gen.run --config configs/demo/data_gen.yaml
 	$(BIN)/python -m train.sft --config configs/demo/sft.yaml
 	$(BIN)/python -m train.rl --config configs/demo/rl.yaml
-	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml
-	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml --name SFT --model $(DEMO)/sft/model --run-dir $(DEMO)/probe_sft
-	$(BIN)/python -m eval.probe --config configs/demo/probe.yaml --name RL --model $(DEMO)/rl/model --run-dir $(DEMO)/probe_rl
-	$(BIN)/python -m eval.table2 $(PROBES) --out $(DEMO)/table2
-	$(BIN)/python -m eval.report $(PROBES) --out $(DEMO)/report.html
+	$(BIN)/python -m eval.sweep --config configs/demo/table2.yaml
 
 test: model
 	$(BIN)/ruff check .

@@ -92,14 +92,16 @@ def open_parts(config: ProbeConfig, opened: Opened) -> Parts:
         ConfigError: data, model, judge or stored answers are missing, malformed or do not fit together.
     """
     tasks, shard = opened.tasks(config), None
+    speaker = opened.speaker(config)
+    stored = StoredAnswers(config.answers_from) if config.answers_from else None
+    if stored and not stored.are_of(speaker.model_id):
+        tasks = replace(tasks, dialogues=stored.asked(tasks.dialogues))
     if config.shard:
         shard = ShardRows.of(Shard.parse(config.shard), tasks.dialogues)
         tasks = replace(tasks, dialogues=shard.shard.of_rows(tasks.dialogues))
-    speaker = opened.speaker(config)
     perturbation = None
     if config.perturbation is not None:
         make = PERTURBATIONS[config.perturbation.name]
         perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
     judge = opened.judge(config)
-    stored = StoredAnswers(config.answers_from) if config.answers_from else None
     return Parts(config, tasks, speaker, judge, perturbation, stored, shard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,21 @@ class StoredAnswers:
         self.protocol = {part: run.protocol[part] for part in ("answers_from", "answers", "answers_sha")}
         """What a run with these answers has in its protocol for them."""
         self.protocol["answers_from"] = run.protocol["answers_from"] or run.protocol["model"]
+
+    def are_of(self, model: str) -> bool:
+        """Whether the model with this id gave the answers."""
+        return bool(self.protocol["answers_from"] == model)
+
+    def asked(self, dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+        """Those that a model answers, which alone make a cross condition: a response of the data is everyone's.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        found = [dialogue for dialogue in dialogues if dialogue.messages[-1].role != "assistant"]
+        if not found:
+            raise ConfigError("answers_from: every row of these tasks has its response from the data; leave it out")
+        return found
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
         """`dialogue` with the stored answer and its grade; one that ends in the data's own answer passes as it is."""

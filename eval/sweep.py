@@ -15,6 +15,8 @@ from pathlib import Path
 from eval import table
 from eval.command import GOES_ON, command
 from eval.command_line import load
+from eval.model_comparison.writing import Sources, write
+from eval.model_comparison.writing import tables_of as comparison_tables
 from eval.opened import Opened
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
@@ -38,6 +40,8 @@ def main(argv: list[str] | None = None) -> int:
     if not config.dry_run:
         sweep(cells, opened)
         publish(cells, config.run_dir)
+        if config.base is not None:
+            compare(*config.compared(cells), config.run_dir / "table2")
     return 0
 
 
@@ -57,6 +61,15 @@ def publish(cells: Sequence[Cell], folder: Path) -> None:
     print(table.to_terminal([shown for part in written for shown in part.tables]))
     print(*(line for part in written for line in part.left_out), sep="\n")
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
+
+
+def compare(own: Sequence[Cell], cross: Sequence[Cell], folder: Path) -> None:
+    """Print Table 2 of these cells with its verdicts, and write it into `folder`, as `eval.table2` does."""
+    sources = Sources(*(tuple(cell.config.run_dir for cell in cells) for cells in (own, cross)))
+    comparison = sources.compare()
+    write(sources, comparison, folder)
+    print(table.to_terminal(table.each_note_once(comparison_tables(comparison))))
+    print(f"Table 2: {folder}/table2.md")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from eval.config import Config, ConfigError, Plugin, validate
 from eval.probe_config import ProbeConfig
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-OURS = ("answers_from", "perturbation", "data_dir", "run_dir")
+OURS = ("answers_from", "perturbation", "data_dir", "shard", "run_dir")
 """Fields of a probe that the sweep gives to each cell."""
 
 
@@ -40,6 +40,9 @@ class SweepConfig(Config):
         default={"full": None},
         description="name -> change of the answers; the first must be null, no change",
     )
+    base: str | None = Field(
+        None, description="the one of the models that the others were trained from: Table 2 is made, with verdicts"
+    )
     probe: dict[str, Any] = Field(description="the fields of a probe that all cells share")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     run_dir: Path = Field(description="folder of the sweep; each cell is a run folder in it")
@@ -59,6 +62,14 @@ class SweepConfig(Config):
         if next(iter(perturbations.values())) is not None:
             raise ValueError("the first must be null: its cell makes the answers that the others change")
         return perturbations
+
+    @model_validator(mode="after")
+    def _base_is_probed_on_its_own_answers(self) -> SweepConfig:
+        if self.base is not None and self.base not in self.models:
+            raise ValueError(f"base: {self.base!r} is none of the models; they are {', '.join(self.models)}")
+        if self.base is not None and not self._own(self.base):
+            raise ValueError("base: Table 2 needs the models on their own answers; add `own: null` to answers_from")
+        return self
 
     @model_validator(mode="after")
     def _probes_leave_to_the_sweep_what_it_sets(self) -> SweepConfig:
@@ -88,6 +99,20 @@ class SweepConfig(Config):
             raise ConfigError(f"two cells are named {repeated[0]}; give each temperature once, and other names")
         return cells
 
+    def compared(self, cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+        """The cells of Table 2: every model on its own answers, Base first, and the others on the answers of Base.
+
+        Of the perturbations and temperatures it has the first.
+        """
+        assert self.base is not None
+        by_name = {cell.name: cell for cell in cells}
+        first = (next(iter(self.perturbations)), self.temperatures[0])
+        models = [self.base, *(model for model in self.models if model != self.base)]
+        on_base = next((name for name, source in self.answers_from.items() if source == self.base), None)
+        own = [by_name[self._name(model, None, *first)] for model in models]
+        cross = [by_name[self._name(model, on_base, *first)] for model in models[1:]] if on_base else []
+        return own, cross
+
     def _own(self, model: str) -> bool:
         return bool({None, model} & set(self.answers_from.values()))
 
@@ -103,6 +128,7 @@ class SweepConfig(Config):
                 sampling = self.probe.get("sampling", {}) | self.models[model].get("sampling", {})
                 name = self._name(model, answers, perturbation, temperature)
                 given = {
+                    "name": model,
                     **self.probe,
                     **self.models[model],
                     "sampling": {**sampling, "temperature": temperature},

@@ -30,6 +30,14 @@ def test_a_dialogue_gets_its_answer_and_its_grade(make_run: Callable[..., Path])
     assert set(stored.protocol) == {"answers_from", "answers", "answers_sha"}
 
 
+def test_on_the_answers_of_another_only_what_a_model_answers_is_asked(make_run: Callable[..., Path]) -> None:
+    stored = StoredAnswers(make_run("base", [JUDGED]))
+    assert stored.are_of("SmolLM2-135M-Instruct@0123") and not stored.are_of("other@4567")
+    assert stored.asked([HELD_OUT, QUESTION]) == [QUESTION]
+    with pytest.raises(ConfigError, match="every row of these tasks has its response from the data"):
+        stored.asked([HELD_OUT])
+
+
 def test_answers_that_were_themselves_stored_keep_their_author(make_run: Callable[..., Path]) -> None:
     assert (
         StoredAnswers(make_run("cross", [JUDGED], answers_from="other@4567")).protocol["answers_from"] == "other@4567"

@@ -69,6 +69,15 @@ def test_answers_that_all_are_of_a_model_make_every_pair_of_models_once(tmp_path
         made.append(cell.config.run_dir)
 
 
+def test_table_2_has_every_model_once_and_base_first(tmp_path: Path) -> None:
+    sweep = config(tmp_path, base="b", answers_from={"own": None, "on-b": "b"})
+    own, cross = sweep.compared(sweep.cells())
+    assert [cell.name for cell in own] == ["b/full-t0", "a/full-t0"] and [cell.config.name for cell in own] == ["b", "a"]
+    assert [cell.name for cell in cross] == ["a/on-b-full-t0"]
+    alone = config(tmp_path, base="a")
+    assert alone.compared(alone.cells())[1] == []
+
+
 def test_no_answers_are_generated_where_none_are_asked_for(tmp_path: Path) -> None:
     cells = config(tmp_path, answers_from={"of-a": "a"}).cells()
     assert [cell.name for cell in cells if cell.config.answers_from is None] == ["a/full-t0"]
@@ -89,6 +98,8 @@ def test_a_model_may_have_a_sampling_of_its_own(tmp_path: Path) -> None:
         ({"temperatures": []}, "temperatures"),
         ({"perturbations": {"half": {"name": "truncate"}}}, "the first must be null"),
         ({"answers_from": {}}, "answers_from: there must be at least one"),
+        ({"base": "c"}, "base: 'c' is none of the models; they are a, b"),
+        ({"base": "a", "answers_from": {"on-b": "b"}}, "base: Table 2 needs the models on their own answers"),
         ({"probe": {"tasks": {"pocket": {}}, "run_dir": "x"}}, r"probe\.run_dir: the sweep sets it in each cell"),
         ({"models": {"a": {"answers_from": "x"}}}, r"models\.a\.answers_from: the sweep sets it"),
         ({"models": {"a": {"sampling": {"temperature": 1}}}}, r"models\.a\.sampling\.temperature: the sweep sets it"),
