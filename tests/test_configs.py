@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -24,7 +25,8 @@ CLASSES: dict[str, type[Config]] = {
 }
 
 CONFIGS = Path(__file__).parent.parent / "configs"
-FILES = sorted(CONFIGS.rglob("*.yaml"))
+LAUNCHERS = sorted((CONFIGS / "accelerate").glob("*.yaml"))
+FILES = sorted({*CONFIGS.rglob("*.yaml")} - {*LAUNCHERS})
 
 
 def test_there_are_configurations() -> None:
@@ -41,3 +43,29 @@ def test_it_loads_and_starts_with_its_command(path: Path) -> None:
     config = load(CLASSES[module], ["--config", str(path), *arguments[2:]], prog=module, about="")
     if isinstance(config, SweepConfig):
         assert len(config.cells()) == len(config.models) * len(config.temperatures) * len(config.perturbations)
+
+
+@pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.stem)
+def test_a_launcher_starts_with_its_command_and_launches_what_that_trains(path: Path) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    program, launch, *arguments = shlex.split(first.removeprefix("# "))
+    module = arguments.index("-m")
+    assert (program, launch) == (".venv/bin/accelerate", "launch")
+    assert arguments[:module] == ["--config_file", str(path.relative_to(CONFIGS.parent))]
+    config = load(CLASSES[arguments[module + 1]], arguments[module + 2 :], prog="", about="")
+    assert isinstance(config, SftConfig) and config.parallel == path.stem
+    launcher = load_config_from_file(str(path))
+    kinds = {"ddp": "MULTI_GPU", "zero2": "DEEPSPEED", "zero3": "DEEPSPEED", "fsdp2": "FSDP"}
+    assert launcher.distributed_type == kinds[path.stem] and launcher.num_machines == 1
+    if launcher.distributed_type == "DEEPSPEED":
+        assert launcher.deepspeed_config["deepspeed_config_file"] == f"configs/deepspeed/{path.stem}.json"
+
+
+def test_deepspeed_writes_whole_weights_and_takes_batch_and_precision_from_the_trainer() -> None:
+    for stage in (2, 3):
+        settings = json.loads((CONFIGS / "deepspeed" / f"zero{stage}.json").read_text(encoding="utf-8"))
+        zero = settings.pop("zero_optimization")
+        assert zero["stage"] == stage and (stage == 2 or zero["stage3_gather_16bit_weights_on_model_save"] is True)
+        assert {str(value) for value in settings.values()} == {"auto", "{'enabled': 'auto'}"}

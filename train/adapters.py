@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval.config import ConfigError
 from train.sft_config import Lora
@@ -21,8 +21,11 @@ FORBIDDEN = re.compile(r"(^|\.)(visual|vision\w*|lm_head|embed_tokens)(\.|$)")
 def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
     """`model` with fresh adapters, which alone are trained; errors as `adapter_settings`."""
     from peft import get_peft_model
+    from transformers.integrations.deepspeed import is_deepspeed_zero3_enabled
 
-    return get_peft_model(model, adapter_settings(model, lora))
+    # ZeRO-3 gathers weights in groups of one dtype (deepspeedai/DeepSpeed#8072); its optimizer is in float32 anyway.
+    in_float32 = not is_deepspeed_zero3_enabled()
+    return get_peft_model(model, adapter_settings(model, lora), autocast_adapter_dtype=in_float32)
 
 
 def adapter_settings(model: PreTrainedModel, lora: Lora) -> LoraConfig:
@@ -52,10 +55,15 @@ def adapter_settings(model: PreTrainedModel, lora: Lora) -> LoraConfig:
 
 def trained_weights(model: Module) -> str:
     """How many weights are trained, and what has adapters, in words."""
-    trained = sum(weights.numel() for weights in model.parameters() if weights.requires_grad)
-    total = sum(weights.numel() for weights in model.parameters())
+    sizes = [(_size(weights), weights.requires_grad) for weights in model.parameters()]
+    total, trained = sum(size for size, _ in sizes), sum(size for size, is_trained in sizes if is_trained)
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(adapted_modules(model).items()))
     return f"{trained:,} of {total:,} weights are trained" + (f"; adapters on {kinds}" if kinds else "")
+
+
+def _size(weights: Any) -> int:
+    """How many numbers they are, those included that ZeRO-3 has given to other processes."""
+    return int(weights.ds_numel if hasattr(weights, "ds_numel") else weights.numel())
 
 
 def adapted_modules(model: Module) -> Counter[str]:

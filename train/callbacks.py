@@ -17,7 +17,7 @@ from eval.config import ConfigError
 from eval.stats.rates import Rate
 from train.checkpoints import seal
 from train.held_out_probe import Measured
-from train.main_process import told_by_main
+from train.main_process import all_have_come, told_by_main
 from train.preemption import Preempted
 from train.sft_config import Guard
 from train.tracking import Tracker
@@ -64,12 +64,13 @@ class LossLog:
 
 @dataclass
 class Sealer:
-    """Marks each checkpoint as whole when the trainer has written it."""
+    """Marks each checkpoint as whole when every process has written its part of it."""
 
     folder: Path
 
     def on_save(self, state: Any) -> None:
-        seal(self.folder / f"checkpoint-{state.global_step}")
+        all_have_come()
+        told_by_main(lambda: seal(self.folder / f"checkpoint-{state.global_step}"))
 
 
 @dataclass

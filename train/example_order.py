@@ -1,6 +1,7 @@
 """The order in which an epoch sees its examples: batches of like length, which come in random order.
 
-It depends on seed and epoch alone, so that a resumed run sees what an uninterrupted one would.
+It depends on seed and epoch alone, so that a resumed run sees what an uninterrupted one would. Several processes take
+the batches in turn; where the last batches are too few, blank rows at the end of the data fill them up.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ POOL = 32
 class ExampleOrder:
     """Indices of examples in the order of an epoch; a sampler for torch's `DataLoader`."""
 
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
-        self._lengths, self._batch_size, self._seed = lengths, batch_size, seed
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int, blanks: int = 0) -> None:
+        """`blanks` rows follow those that have `lengths`."""
+        self._lengths, self._batch_size, self._seed, self._blanks = lengths, batch_size, seed, blanks
         self._epoch = 0
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return len(self._lengths) + self._blanks
 
     def set_epoch(self, epoch: int) -> None:
         """Called by the data loader at the start of each epoch."""
@@ -28,7 +30,7 @@ class ExampleOrder:
 
     def __iter__(self) -> Iterator[int]:
         draw = random.Random(f"{self._seed} {self._epoch}")
-        order = draw.sample(range(len(self)), len(self))
+        order = draw.sample(range(len(self._lengths)), len(self._lengths))
         size = self._batch_size
         whole = len(order) // size * size
         batches: list[list[int]] = []
@@ -39,3 +41,4 @@ class ExampleOrder:
         for batch in batches:
             yield from batch
         yield from order[whole:]  # an incomplete batch must be the last
+        yield from range(len(self._lengths), len(self))

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from eval.run_dir import RunDir, write_atomically
 from eval.weights import model_digest
+from train.divided_weights import gathered
 from train.model_card import model_card
+from train.parallel import refuse_other_number
 from train.sft_parts import Parts
-from train.tracking import open_tracker
-from train.training import Tell, language_model, train
-from train.training_log import TrainingLog, losses
+from train.tracking import NoTracker, open_tracker
+from train.training import Tell, train
+from train.training_log import NoLog, TrainingLog, losses
 
 if TYPE_CHECKING:
     from transformers import Trainer
@@ -28,8 +30,8 @@ ENDS = 10
 """Steps at the beginning and at the end whose mean loss is told, at most: no step is in both."""
 
 
-def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
-    """Complete the run folder of `parts.config`; returns its summary.
+def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
+    """Complete the run folder of `parts.config`; returns its summary, or None in a process other than the first.
 
     Args:
         tell: shows a person a line of what is going on.
@@ -38,6 +40,11 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
         ConfigError: a setting cannot work, or the folder holds another run.
     """
     config, selection = parts.config, {"seed": parts.config.seed, "tasks": {}}
+    if parts.arguments.process_index > 0:
+        nobody = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _unheard
+        gathered(train(parts, config.run_dir, *nobody)[0])
+        return None
+    refuse_other_number(config.run_dir)
     with RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run:
         run.measured["data_files"] = parts.data_files
         with (
@@ -61,6 +68,9 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any]:
     return summary
 
 
+def _unheard(line: str) -> None: ...
+
+
 def finished(folder: Path, protocol: Mapping[str, Any]) -> dict[str, Any] | None:
     """The summary of a complete run of the same settings in `folder`, or None."""
     try:
@@ -74,18 +84,22 @@ def finished(folder: Path, protocol: Mapping[str, Any]) -> dict[str, Any] | None
 def save(trainer: Trainer, base: Path, adapted: bool, sample: Sequence[Sequence[int]], folder: Path) -> None:
     """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`.
 
+    It is the first process that calls this, and the others call `gathered`.
+
     Args:
         base: folder of the base model.
         adapted: whether the trainer trains adapters.
         sample: token ids of a few texts, on which adapted, merged and saved weights are compared.
     """
-    from train.merging import merge_adapters, save_model, with_weights_of
+    from train.merging import merge_adapters, save_model, with_weights
 
+    weights = gathered(trainer)
     if adapted:
-        trainer.accelerator.unwrap_model(trainer.model).save_pretrained(str(folder / "adapters"))
+        adapters: Any = trainer.accelerator.unwrap_model(trainer.model)
+        adapters.save_pretrained(str(folder / "adapters"), state_dict=weights)
         model = merge_adapters(base, folder / "adapters", sample)
     else:
-        model = with_weights_of(language_model(trainer), base)
+        model = with_weights(weights, base)
     save_model(model, base, folder / "model", sample)
 
 

@@ -71,7 +71,7 @@ def grpo_arguments(config: RlConfig, folder: Path, completion_tokens: int) -> Ar
     }
     if "vllm_importance_sampling_mode" not in config.trl:
         fixed["vllm_importance_sampling_mode"] = "token_truncate"
-    arguments = passed_through(Arguments, config.trl, fixed, OURS, REFUSED)
+    arguments = passed_through(Arguments, config, fixed, OURS, REFUSED)
     per_step = episodes_per_step(arguments)
     arguments.max_steps = config.max_episodes // per_step
     if not arguments.max_steps:

@@ -1,4 +1,4 @@
-"""What one process of a run finds out, told to all: with one process, just a call."""
+"""What one process of a run finds out, told to all, and where processes wait: with one process, just a call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def all_have_come() -> None:
+    """Wait until every process has called this."""
+    from accelerate import PartialState
+
+    PartialState().wait_for_everyone()
 
 
 def told_by_main(find: Callable[[], T]) -> T:

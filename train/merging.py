@@ -7,7 +7,7 @@ saved by that class must not be opened with another (the names of its weights di
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +50,10 @@ def merge_adapters(base: Path, adapters: Path, sample: Sequence[Sequence[int]]) 
     return merged  # type: ignore[no-any-return]
 
 
-def with_weights_of(trained: PreTrainedModel, base: Path) -> PreTrainedModel:
-    """The model in `base` with the weights of `trained`, in float32 on the CPU: no setting of training goes along."""
+def with_weights(weights: Mapping[str, Tensor], base: Path) -> PreTrainedModel:
+    """The model in `base` with other `weights`, in float32 on the CPU: no setting of training goes along."""
     model = open_model(base)
-    model.load_state_dict(trained.state_dict())
+    model.load_state_dict(weights)
     return model
 
 

@@ -15,8 +15,10 @@ from eval import progress
 from eval.row_files import files_read
 from eval.run_dir import RunDir, write_atomically
 from eval.weights import model_digest
+from train.divided_weights import gathered
 from train.episode_log import EpisodeLog
 from train.fine_tuning import save
+from train.parallel import refuse_other_number
 from train.rl_card import rl_card
 from train.rl_parts import Parts
 from train.rl_training import Records, train
@@ -42,8 +44,9 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
     config, arguments = parts.config, parts.arguments
     if arguments.process_index > 0:
         nobody = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _silent)
-        train(parts, config.run_dir, nobody)
+        gathered(train(parts, config.run_dir, nobody)[0])
         return None
+    refuse_other_number(config.run_dir)
     with RunDir(config.run_dir, config, parts.protocol, {"seed": config.seed, "tasks": {}}, ("eval", "train")) as run:
         run.measured["data_files"] = files_read()
         with (

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from eval import plugin
 from eval.config import Config, ConfigError, Plugin, options_for
 from eval.probe_config import ProbeConfig
+from train.parallel import Parallel
 from train.sft_config import Lora, Probe, Wandb
 
 
@@ -70,6 +71,10 @@ class RlConfig(Config):
     )
     lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision that weights are held in")
+    global_batch_size: int | None = Field(
+        None, ge=1, description="episodes of one optimizer step over all processes; null: as trl's settings make it"
+    )
+    parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's GRPOConfig, such as learning_rate and beta")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
     wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")

@@ -73,7 +73,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     with ExitStack() as stack:
         display = records.display(parts.arguments.max_steps, done, lambda: loss_log.last)
         loss_log.advance = stack.enter_context(display)
-        trainer.add_callback(listener(on_log=loss_log.on_log, on_save=_seal(folder / "checkpoints")))
+        trainer.add_callback(listener(on_log=loss_log.on_log, on_save=Sealer(folder / "checkpoints").on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
         train_until_preempted(trainer, checkpoint)
@@ -127,27 +127,12 @@ def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, 
     return score
 
 
-def _seal(checkpoints: Path) -> Callable[[Any], None]:
-    """Seal a checkpoint once every process has written its part of it."""
-    from accelerate import PartialState
-
-    sealer = Sealer(checkpoints)
-
-    def on_save(state: Any) -> None:
-        PartialState().wait_for_everyone()
-        told_by_main(lambda: sealer.on_save(state))
-
-    return on_save
-
-
 def _schedule(parts: Parts, trainer: GRPOTrainer, folder: Path, records: Records) -> ProbeSchedule | None:
     settings, probe = parts.config.probe, parts.probe
     if settings is None or probe is None:
         return None
 
     def measured(step: int) -> Measured:
-        return told_by_main(
-            lambda: measure(probe, trainer, parts.folder, parts.chat_format, parts.config.name, step, folder)
-        )
+        return measure(probe, trainer, parts.folder, parts.chat_format, parts.config.name, step, folder)
 
     return ProbeSchedule(settings.every, measured, records.log, records.tracker, records.tell, settings.guard)

@@ -36,11 +36,13 @@ def main(argv: list[str] | None = None) -> int:
         show_masks(parts.mixture, parts.chat_format, Console())
         return 0
     summary = finished(config.run_dir, parts.protocol)
-    if summary is None or config.dry_run:
+    if (summary is None or config.dry_run) and not parts.arguments.process_index:
         print(table.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
     summary = summary or fine_tune(parts, functools.partial(print, file=sys.stderr, flush=True))
+    if summary is None:
+        return 0
     print(f"loss of the first steps {summary['loss']['first']:.3f}, of the last {summary['loss']['last']:.3f}")
     for step, found in (summary["probe"] or {"steps": {}})["steps"].items():
         print(f"probe at step {step}: {found}")

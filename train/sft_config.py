@@ -15,6 +15,7 @@ from eval import plugin
 from eval.config import Config, ConfigError, Plugin, options_for
 from eval.engine import Sampling
 from eval.probe_config import ProbeConfig
+from train.parallel import Parallel
 
 TARGETS = (
     r"(.*\.)?layers\.\d+\.(self_attn|linear_attn|mlp)\."
@@ -79,6 +80,10 @@ class SftConfig(Config):
     lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision that weights are held in")
     allow_slow: bool = Field(False, description="on a GPU, allow linear attention without its kernels")
+    global_batch_size: int | None = Field(
+        None, ge=1, description="examples of one optimizer step over all processes; null: as trl's settings make it"
+    )
+    parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
     wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")

@@ -67,6 +67,7 @@ class Parts:
         replay = self.config.replay
         return {
             "base": self.model_id,
+            "processes": self.arguments.world_size,
             "format": self.chat_format.name,
             "format_options": dict(self.chat_format.options),
             "template_sha": self.chat_format.template_sha,

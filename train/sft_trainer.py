@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.speech.chat_format import IGNORED
 from train.example_order import ExampleOrder
 from train.examples import TrainingExample
 from train.fused_head import score_trained_positions_alone
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from peft import PeftModel
     from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
     from trl import SFTConfig, SFTTrainer
+
+
+BLANK = TrainingExample("blank", [0, 0], [IGNORED, IGNORED])
+"""No token of it is trained: it keeps a process busy that an epoch has no example for, where others have one."""
 
 
 def make_trainer(
@@ -36,6 +41,8 @@ def make_trainer(
 
     score_trained_positions_alone()
     lengths = [len(example.input_ids) for example in examples]
+    together = arguments.train_batch_size * arguments.world_size
+    blanks = -len(examples) % together if arguments.world_size > 1 else 0
 
     class Trainer(SFTTrainer):
         def compute_loss(
@@ -51,7 +58,7 @@ def make_trainer(
             return super().compute_loss(weighted, inputs, return_outputs, num_items_in_batch)
 
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-            return ExampleOrder(lengths, self.args.train_batch_size, self.args.seed)
+            return ExampleOrder(lengths, self.args.train_batch_size, self.args.seed, blanks)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
             """None for a checkpoint; the card of a run is `train/model_card.py`."""
@@ -62,7 +69,7 @@ def make_trainer(
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=_as_dataset(examples),
+        train_dataset=_as_dataset([*examples, *[BLANK] * blanks]),
         processing_class=tokenizer,
         data_collator=_collator(),
         callbacks=list(callbacks),

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval import progress
-from eval.config import ConfigError
 from eval.speaker import Speaker
 from eval.speech.chat_format import ChatFormat
 from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
+from train.divided_weights import whole
 from train.held_out_probe import HeldOutProbe, Measured
 from train.kernels import refuse_slow_path
+from train.main_process import told_by_main
 from train.preemption import PREEMPTION, train_until_preempted
 from train.sft_parts import Parts
 from train.tracking import Tracker
-from train.training_log import TrainingLog
+from train.training_log import NoLog, TrainingLog
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, Trainer
@@ -31,9 +32,11 @@ Tell = Callable[[str], None]
 
 
 def train(
-    parts: Parts, folder: Path, log: TrainingLog, tracker: Tracker, tell: Tell
+    parts: Parts, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
 ) -> tuple[SFTTrainer, ProbeSchedule | None]:
     """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
+
+    Under a distributed launcher every process trains; the first alone probes and is given something to write to.
 
     Raises:
         ConfigError: a loss is no number, or a setting cannot work.
@@ -44,10 +47,9 @@ def train(
     from train.sft_trainer import make_trainer
     from train.trainer_events import listener
 
-    if parts.arguments.world_size > 1:
-        raise ConfigError("a run is one process; start it without a distributed launcher")
+    first = parts.arguments.process_index == 0
     disable_progress_bar()
-    checkpoint = last_checkpoint(folder / "checkpoints")
+    checkpoint = told_by_main(lambda: last_checkpoint(folder / "checkpoints"))
     done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
     model = parts.open_model()
     tell(trained_weights(model))
@@ -57,8 +59,9 @@ def train(
     refuse_slow_path(language_model(trainer), parts.config.allow_slow)
     schedule = _schedule(parts, trainer, folder / "probes", log, tracker, tell)
     with ExitStack() as stack:
-        shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
-        loss_log.advance = stack.enter_context(shown)
+        if first:
+            shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
+            loss_log.advance = stack.enter_context(shown)
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=sealer.on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
@@ -76,7 +79,7 @@ def language_model(trainer: Trainer) -> PreTrainedModel:
 
 
 def _schedule(
-    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog, tracker: Tracker, tell: Tell
+    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
 ) -> ProbeSchedule | None:
     settings = parts.config.probe
     if settings is None or parts.probe is None:
@@ -90,6 +93,8 @@ def measure(
 ) -> Measured:
     """Probe the model in a trainer as it is at `step`; its rows are kept below `folder`.
 
+    The first process alone does it, and tells the others.
+
     Args:
         base: folder of the base model.
         name: of the run.
@@ -99,5 +104,10 @@ def measure(
     model = language_model(trainer)
     at = f"step-{step:06d}"
     speaker = Speaker(ModelInTraining(base, model), chat_format, f"{name}@{at}")
-    with generating(model), PREEMPTION.breaking_off(True):
-        return probe.measure(speaker, folder / at)
+
+    def measured() -> Measured:
+        with generating(model), PREEMPTION.breaking_off(True):
+            return probe.measure(speaker, folder / at)
+
+    with whole(trainer):
+        return told_by_main(measured)

@@ -8,15 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval.config import ConfigError, options_for
+from train.parallel import TIMEOUT_S, Parallel, accumulation, joined
 from train.sft_config import SftConfig
 
 if TYPE_CHECKING:
     from trl import SFTConfig as Arguments
 
-A = TypeVar("A")
+
+class Trained(Protocol):
+    """What a configuration of any training has."""
+
+    @property
+    def trl(self) -> dict[str, Any]: ...
+
+    @property
+    def parallel(self) -> Parallel: ...
+
+    @property
+    def global_batch_size(self) -> int | None: ...
+
+
+class Settings(Protocol):
+    """Arguments of any trainer of TRL."""
+
+    per_device_train_batch_size: int
+
+
+A = TypeVar("A", bound=Settings)
 
 OURS_ALWAYS = {
     "output_dir": "run_dir",
@@ -26,6 +47,7 @@ OURS_ALWAYS = {
     "report_to": "wandb",
     "resume_from_checkpoint": "run_dir, whose last complete checkpoint is used",
     "model_init_kwargs": "model, revision and dtype",
+    **dict.fromkeys(("deepspeed", "fsdp", "fsdp_config", "accelerator_config"), "parallel"),
 }
 """Settings of any trainer that another field of the configuration has."""
 
@@ -87,17 +109,17 @@ def trl_arguments(config: SftConfig, folder: Path) -> Arguments:
         "max_length": None,  # examples are measured when they are made
         "dataset_kwargs": {"skip_prepare_dataset": True},
     }
-    return passed_through(Arguments, config.trl, fixed, OURS, REFUSED)
+    return passed_through(Arguments, config, fixed, OURS, REFUSED)
 
 
 def passed_through(
     cls: type[A],
-    given: Mapping[str, Any],
+    config: Trained,
     fixed: Mapping[str, Any],
     ours: Mapping[str, str],
     refused: Mapping[str, str],
 ) -> A:
-    """`given`, and `fixed`, as arguments of a trainer of TRL.
+    """`config.trl`, and `fixed`, as arguments of a trainer of TRL; the processes of a launcher meet.
 
     Args:
         ours: settings that are not given, with the field that has them.
@@ -108,6 +130,7 @@ def passed_through(
     """
     import torch
 
+    given = {name: value for name, value in config.trl.items() if value is not None or name not in ABOVE_ZERO}
     for name in given:
         if name in ours:
             raise ConfigError(f"trl.{name} is not set here; it comes from {ours[name]}")
@@ -117,6 +140,7 @@ def passed_through(
     for name in ABOVE_ZERO:
         if options.get(name, 1) <= 0:
             raise ConfigError(f"trl.{name} is {options[name]:g}, so that nothing would be trained; it must be above 0")
+    batch = accumulation(config.global_batch_size, options, cls.per_device_train_batch_size)
     gpu = torch.cuda.is_available()
     defaults: dict[str, Any] = {
         "bf16": gpu and not options.get("fp16", False),
@@ -124,6 +148,7 @@ def passed_through(
         "save_steps": 50,
         "save_total_limit": 2,
         "dataloader_pin_memory": gpu,
+        "ddp_timeout": TIMEOUT_S,
     }
     if options.get("bf16") and not gpu:
         raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
@@ -134,7 +159,8 @@ def passed_through(
         "report_to": [],
         "disable_tqdm": True,
     }
+    together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
     try:
-        return cls(**{**defaults, **always, **fixed, **options})
+        return cls(**{**defaults, **always, **fixed, **options, **batch, **together})
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error

@@ -48,3 +48,11 @@ def test_long_and_short_batches_are_mixed():
 @pytest.mark.parametrize("count", [1, 7, 8, 9])
 def test_an_incomplete_batch_is_the_last(count):
     assert sorted(order(lengths=LENGTHS[:count])) == list(range(count))
+
+
+def test_blank_rows_come_after_all_examples():
+    made = ExampleOrder(LENGTHS, 8, 0, blanks=3)
+    indices = list(made)
+    count = len(LENGTHS)
+    assert len(made) == count + 3 and indices[count:] == [count, count + 1, count + 2]
+    assert indices[:count] == order()

@@ -140,14 +140,6 @@ def test_a_loss_that_is_no_number_ends_the_run(configure):
         run(configure(trl={"learning_rate": 1e12, "warmup_steps": 0, "max_grad_norm": 0, "num_train_epochs": 20}))
 
 
-def test_several_processes_are_refused(configure, monkeypatch):
-    from trl import SFTConfig
-
-    monkeypatch.setattr(SFTConfig, "world_size", 2)
-    with pytest.raises(ConfigError, match="a run is one process"):
-        run(configure())
-
-
 def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
     from eval.stats.rates import Rate
 

@@ -93,5 +93,5 @@ def test_groups_that_are_not_whole_are_refused() -> None:
 
 
 def test_a_judge_must_be_done_before_processes_give_up_on_each_other() -> None:
-    with pytest.raises(ConfigError, match=r"judge_s is 1000 s.*ddp_timeout"):
-        arguments(judge_s=1000)
+    with pytest.raises(ConfigError, match=r"judge_s is 4000 s.*ddp_timeout"):
+        arguments(judge_s=4000)

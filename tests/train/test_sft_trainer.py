@@ -10,7 +10,7 @@ from eval.speech.chat_format import IGNORED
 from train.adapters import add_adapters
 from train.examples import TrainingExample
 from train.sft_config import Lora
-from train.sft_trainer import make_trainer
+from train.sft_trainer import BLANK, make_trainer
 from train.trainer_events import listener
 
 DRAW = random.Random(3)
@@ -147,3 +147,20 @@ def test_nothing_is_printed_and_no_card_is_written(make, capsys, tmp_path):
     trainer.train()
     trainer.create_model_card()
     assert capsys.readouterr().out == "" and not list(tmp_path.rglob("README.md"))
+
+
+@pytest.mark.parametrize("architecture", ["llama", "qwen3_5"])
+def test_a_blank_row_neither_adds_to_the_loss_nor_to_what_it_is_divided_by(make, architecture):
+    alone, filled = [], []
+    for found, rows in ((alone, EXAMPLES[:3]), (filled, [*EXAMPLES[:3], BLANK])):
+        hear = listener(on_log=lambda state, logs, found=found: found.append(logs))
+        make(rows, architecture=architecture, callbacks=[hear], max_steps=1).train()
+    assert filled[0]["loss"] == pytest.approx(alone[0]["loss"], rel=1e-6)
+    assert filled[0]["grad_norm"] == pytest.approx(alone[0]["grad_norm"], rel=1e-5)
+
+
+def test_a_batch_of_blank_rows_has_no_loss_and_no_gradient(make):
+    found = []
+    hear = listener(on_log=lambda state, logs: found.append(logs))
+    make([BLANK] * 4, adapters=True, architecture="qwen3_5", callbacks=[hear], max_steps=1).train()
+    assert (found[0]["loss"], found[0]["grad_norm"]) == (0, 0)

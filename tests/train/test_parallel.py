@@ -1,0 +1,90 @@
+"""How a global batch is divided, and what is refused before processes meet. Real ones: tests/integration/."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.config import ConfigError, validate
+from train.parallel import accumulation, joined, refuse_other_number
+from train.sft_config import SftConfig
+from train.trl_arguments import trl_arguments
+
+
+@pytest.fixture(autouse=True)
+def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("WORLD_SIZE", "ACCELERATE_USE_DEEPSPEED", "ACCELERATE_USE_FSDP", "ACCELERATE_DEEPSPEED_CONFIG_FILE"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(("processes", "rows", "passes"), [(1, 8, 4), (1, 2, 16), (2, 8, 2), (4, 8, 1), (8, 4, 1)])
+def test_a_batch_is_divided_among_processes_and_passes(
+    processes: int, rows: int, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", str(processes))
+    given = {"per_device_train_batch_size": rows}
+    assert accumulation(32, given, default=8) == {"gradient_accumulation_steps": passes}
+    assert accumulation(None, given, default=8) == {}
+
+
+def test_a_batch_that_cannot_be_divided_is_told_with_what_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    with pytest.raises(ConfigError, match=r"8 processes take 8 rows .* 64 together.* to 4, or take a multiple of 64"):
+        accumulation(32, {}, default=8)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(ConfigError, match=r"24 together, which do not divide it; take a multiple of 24"):
+        accumulation(32, {}, default=8)
+
+
+def test_a_batch_is_declared_once() -> None:
+    with pytest.raises(ConfigError, match="leave one of the two out"):
+        accumulation(32, {"gradient_accumulation_steps": 4}, default=8)
+    least = {"model": "m", "format": "smollm2", "data": "d.jsonl", "run_dir": "r"}
+    trl = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": None}
+    made = trl_arguments(validate(SftConfig, {**least, "global_batch_size": 12, "trl": trl}), Path("x"))
+    assert made.gradient_accumulation_steps == 3 and made.ddp_timeout == 7200
+
+
+@pytest.mark.parametrize("parallel", ["ddp", "zero2", "zero3", "fsdp2"])
+def test_one_process_divides_nothing(parallel) -> None:
+    assert joined(parallel, 60) == {}
+
+
+def test_a_launcher_that_was_told_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
+    monkeypatch.setenv("ACCELERATE_DEEPSPEED_CONFIG_FILE", "configs/deepspeed/zero3.json")
+    with pytest.raises(ConfigError, match="was told zero3, and parallel is ddp; set --parallel zero3"):
+        joined("ddp", 60)
+    assert joined("zero3", 60) == {}
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    monkeypatch.setenv("FSDP_VERSION", "1")
+    with pytest.raises(ConfigError, match="was told fsdp1, and parallel is fsdp2; launch with"):
+        joined("fsdp2", 60)
+
+
+def test_fsdp2_wants_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    with pytest.raises(ConfigError, match="fsdp2 needs GPUs"):
+        joined("fsdp2", 60)
+
+
+def test_deepspeed_on_cpus_wants_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"WORLD_SIZE": "2", "ACCELERATE_USE_CPU": "true", "CXX": "no-such-compiler"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "")
+    monkeypatch.setenv("DS_ACCELERATOR", "cpu")
+    with pytest.raises(ConfigError, match="there is no no-such-compiler"):
+        joined("zero2", 60)
+
+
+def test_another_number_of_processes_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_other_number(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps({"protocol": {"processes": 2}}))
+    with pytest.raises(ConfigError, match=r"a run of 2 processes, and now there are 1: .* Start 2 processes to go on"):
+        refuse_other_number(tmp_path)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    refuse_other_number(tmp_path)

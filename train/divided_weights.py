@@ -1,0 +1,53 @@
+"""Weights that processes have divided among them (`train/parallel.py`): made whole to be written, or to generate with.
+
+All processes call these functions together, whatever the kind; where each has all weights there is no more to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import Trainer
+
+
+def gathered(trainer: Trainer) -> dict[str, Tensor]:
+    """The weights of the model in a trainer by their names, whole in the first process.
+
+    Where ZeRO-3 divides a model with adapters, theirs alone. Afterwards this process opens models like any other, which
+    ZeRO-3 would divide as soon as they are read.
+    """
+    from peft import PeftModel
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    accelerator: Any = trainer.accelerator
+    model: Any = accelerator.unwrap_model(trainer.model)
+    if _is_zero3(trainer):
+        engine: Any = trainer.model_wrapped
+        state = engine._zero3_consolidated_16bit_state_dict(exclude_frozen_parameters=isinstance(model, PeftModel))
+        unset_hf_deepspeed_config()
+    else:
+        state = accelerator.get_state_dict(trainer.model_wrapped if trainer.is_fsdp_enabled else trainer.model)
+    return dict(state or {})
+
+
+@contextmanager
+def whole(trainer: Trainer) -> Iterator[None]:
+    """Meanwhile any one process may generate with the model in a trainer, without the others."""
+    if not _is_zero3(trainer):
+        yield
+        return
+    from trl.models import unwrap_model_for_generation
+
+    kwargs: Any = trainer.args.gradient_checkpointing_kwargs
+    with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator, gradient_checkpointing_kwargs=kwargs):
+        yield
+
+
+def _is_zero3(trainer: Trainer) -> bool:
+    from trl.distributed import DistributedBackend
+
+    return bool(DistributedBackend(trainer.accelerator).is_zero3)
