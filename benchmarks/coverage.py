@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.stats.corrected_rates import Detection, Estimate, LabelledRows, prediction_powered, rogan_gladen
+from eval.stats.corrected_rates import Estimate, LabelledRow, Share, prediction_powered, rogan_gladen
 from eval.stats.rates import Rate
 
 SENSITIVITY, SPECIFICITY = (0.6, 0.8, 0.95), (0.8, 0.9, 0.99)
@@ -44,17 +44,12 @@ def simulate(judge: Judge, random: np.random.Generator) -> dict[str, tuple[Estim
     observed = Rate(int(said.sum()), judge.rows)
     yes = int(random.binomial(ITEMS, ITEMS_GENUINE))
     right = random.binomial([yes, ITEMS - yes], [judge.sensitivity, judge.specificity])
-    detections = (Detection(hits / items, items) for hits, items in zip(right, (yes, ITEMS - yes), strict=True))
-    n = min(LABELLED, judge.rows // 2)
-    labelled = LabelledRows(
-        int((said & true)[:n].sum()),
-        int((said & ~true)[:n].sum()),
-        int((~said & true)[:n].sum()),
-        int((~said & ~true)[:n].sum()),
-    )
+    shares = (Share(hits / items, items) for hits, items in zip(right, (yes, ITEMS - yes), strict=True))
+    draw = range(min(LABELLED, judge.rows // 2))
+    labelled = [LabelledRow(bool(said[row]), bool(true[row]), row) for row in draw]
     found = {
         "raw": Estimate(observed.point, observed.interval()),
-        "Rogan-Gladen": rogan_gladen(observed, *detections),
+        "Rogan-Gladen": rogan_gladen(observed, *shares),
         "prediction-powered": prediction_powered(labelled, observed),
     }
     widths = {name: (e.interval.high - e.interval.low) / 2 if e.interval else 0.0 for name, e in found.items()}

@@ -9,10 +9,10 @@ It knows counts, no judge and no table. What it can say depends on where the lab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from eval.stats.rates import Interval, Rate, wilson
+from eval.stats.rates import Interval, Rate
 
 
 @dataclass(frozen=True)
@@ -27,35 +27,73 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Detection:
-    """A sensitivity or a specificity: a share of right decisions and how many independent ones it is worth."""
+class Share:
+    """An observed share in [0, 1], and how many independent items it is worth."""
 
-    share: float
+    point: float
     n: float
 
     @classmethod
-    def of(cls, right: Sequence[int], items: Sequence[int]) -> Detection | None:
-        """From (C,) right decisions and (C,) items of each context; None without items.
+    def of(cls, hits: Sequence[bool], weights: Sequence[float], contexts: Sequence[Hashable]) -> Share | None:
+        """The weighted share of hits among N items; None without items.
 
-        Items of one context rise and fall together, so `n` is the number of items over the design effect: the variance
-        of the share between contexts over that of as many independent items. Where all decisions are right, or all
-        wrong, nothing shows how they vary, and a context counts as one item.
+        Items of one context rise and fall together, and weights are uneven: `n` is N over the design effect, the
+        variance that the totals of contexts show over that of N independent items. Where every item is a hit, or none
+        is, they show none, and `n` is Kish's number of contexts of even weight.
 
-        Source: Kish 1965, Survey Sampling, sections 5.4 and 8.2.
+        Source: Kish 1965, Survey Sampling, sections 6.4 and 8.2; 11.7 for weights.
         """
-        total, contexts = sum(items), sum(count > 0 for count in items)
-        if not total:
+        totals: dict[Hashable, list[float]] = {}
+        for hit, weight, context in zip(hits, weights, contexts, strict=True):
+            of_context = totals.setdefault(context, [0.0, 0.0])
+            of_context[0] += weight * hit
+            of_context[1] += weight
+        if not totals:
             return None
-        share = sum(right) / total
-        if share in (0.0, 1.0) or contexts < 2:
-            return cls(share, contexts)
-        residuals = sum((hit - share * count) ** 2 for hit, count in zip(right, items, strict=True))
-        between = residuals * contexts / (contexts - 1) / total**2
-        return cls(share, min(total, share * (1 - share) / between) if between else total)
+        mass = sum(total for _, total in totals.values())
+        point = sum(hit for hit, _ in totals.values()) / mass
+        even = mass**2 / sum(total**2 for _, total in totals.values())
+        residuals = sum((hit - point * total) ** 2 for hit, total in totals.values())
+        if all(hits) or not any(hits) or len(totals) < 2 or not residuals:
+            return cls(point, even)
+        variance = residuals * len(totals) / (len(totals) - 1) / mass**2
+        independent = point * (1 - point) / (len(hits) - 1)
+        return cls(point, len(hits) * min(1.0, independent / variance))
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """Wilson's interval of as many independent items."""
+        from statsmodels.stats.proportion import proportion_confint
+
+        low, high = proportion_confint(self.point * self.n, self.n, alpha=1 - confidence, method="wilson")
+        return Interval(min(self.point, float(low)), max(self.point, float(high)))
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """What the judge and the label say of one row, and how many rows it stands for in its sample."""
+
+    judge: bool
+    label: bool
+    context: Hashable
+    weight: float = 1.0
+
+
+def sensitivity(rows: Sequence[LabelledRow]) -> Share | None:
+    """The share of yes labels to which the judge says yes; None where no label is yes."""
+    return _share([row for row in rows if row.label], lambda row: row.judge)
+
+
+def specificity(rows: Sequence[LabelledRow]) -> Share | None:
+    """The share of no labels to which the judge says no; None where no label is no."""
+    return _share([row for row in rows if not row.label], lambda row: not row.judge)
+
+
+def _share(rows: Sequence[LabelledRow], hit: Callable[[LabelledRow], bool]) -> Share | None:
+    return Share.of([hit(row) for row in rows], [row.weight for row in rows], [row.context for row in rows])
 
 
 def rogan_gladen(
-    observed: Rate, sensitivity: Detection | None, specificity: Detection | None, confidence: float = 0.95
+    observed: Rate, sensitivity: Share | None, specificity: Share | None, confidence: float = 0.95
 ) -> Estimate:
     """The rate of true cases, (observed + specificity - 1) / (sensitivity + specificity - 1), clipped to [0, 1].
 
@@ -73,7 +111,7 @@ def rogan_gladen(
         return Estimate(None, None, "no judged row")
     if sensitivity is None or specificity is None:
         return Estimate(None, None, f"no labelled item is {'genuine' if sensitivity is None else 'not genuine'}")
-    told = sensitivity.share + specificity.share - 1
+    told = sensitivity.point + specificity.point - 1
     if told <= 1e-12:
         return Estimate(None, None, "sensitivity and specificity add up to 1 or less")
     from scipy.stats import norm
@@ -82,7 +120,7 @@ def rogan_gladen(
     n = observed.n + z**2
     p = (observed.successes + z**2 / 2) / n
     n_yes, n_no = sensitivity.n + 2, specificity.n + 2
-    yes, no = (sensitivity.share * sensitivity.n + 1) / n_yes, (specificity.share * specificity.n + 1) / n_no
+    yes, no = (sensitivity.point * sensitivity.n + 1) / n_yes, (specificity.point * specificity.n + 1) / n_no
     if yes + no - 1 <= 0:
         return Estimate(None, None, "too few labelled items to tell sensitivity and specificity from chance")
     centre = (p + no - 1) / (yes + no - 1)
@@ -90,30 +128,16 @@ def rogan_gladen(
     middle = centre + 2 * z**2 * (errors[0] - errors[1])
     variance = p * (1 - p) / n + centre * errors[0] + (1 - centre) * errors[1]
     half = z * variance**0.5 / (yes + no - 1)
-    return _clipped((observed.point + specificity.share - 1) / told, middle - half, middle + half)
+    return _clipped((observed.point + specificity.point - 1) / told, middle - half, middle + half)
 
 
-@dataclass(frozen=True)
-class LabelledRows:
-    """How many labelled rows the judge and the label say what of: yes or no to genuine."""
-
-    both: int
-    only_judge: int
-    only_label: int
-    neither: int
-
-    @property
-    def n(self) -> int:
-        """All of them."""
-        return self.both + self.only_judge + self.only_label + self.neither
-
-
-def prediction_powered(labelled: LabelledRows, judged: Rate, confidence: float = 0.95) -> Estimate:
+def prediction_powered(labelled: Sequence[LabelledRow], judged: Rate, confidence: float = 0.95) -> Estimate:
     """The rate of yes labels among all `judged` rows, of which `labelled` is a random draw; PPI++, power-tuned.
 
     PPI++ adds to the mean label lambda times the difference of the judge's rates on the other rows and on the labelled
     ones. For yes-or-no decisions the lambda of least variance makes that q b + (1 - q) a: the judge's rate q over all
-    rows, and the shares b and a of yes labels where the judge says yes and no (a test checks the identity). The
+    rows, and the shares b and a of yes labels where the judge says yes and no (a test checks the identity). So a draw
+    that prefers one of the judge's answers will do too, and one with other preferences if its rows are weighted. The
     interval combines those of q, b and a (Wilson) by the method of variance estimates recovery: PPI++'s own is
     symmetric, and too short where a handful of rows decide. A judge that says the same of all labelled rows tells
     nothing, and the estimate is the labels' mean with Wilson's interval.
@@ -124,23 +148,27 @@ def prediction_powered(labelled: LabelledRows, judged: Rate, confidence: float =
     Source: Angelopoulos, Duchi and Zrnic 2023, https://arxiv.org/abs/2311.01453; the interval: Zou, Huang and Zhang
     2009, https://doi.org/10.1016/j.csda.2008.09.033.
     """
-    said_yes, said_no = labelled.both + labelled.only_judge, labelled.only_label + labelled.neither
-    if said_yes > judged.successes or said_no > judged.n - judged.successes:
-        raise ValueError(f"{labelled} is no draw of {judged}")
-    if not labelled.n or judged.point is None:
+    said_yes = sum(row.judge for row in labelled)
+    if said_yes > judged.successes or len(labelled) - said_yes > judged.n - judged.successes:
+        raise ValueError(f"{len(labelled)} labelled rows, {said_yes} of them judged yes, are no draw of {judged}")
+    everywhere = _share(labelled, lambda row: row.label)
+    if everywhere is None or judged.point is None:
         return Estimate(None, None, "no labelled row")
-    positive = labelled.both + labelled.only_label
-    if not said_yes or not said_no:
-        return Estimate(positive / labelled.n, wilson(positive, labelled.n, confidence))
-    q, b, a = judged.point, labelled.both / said_yes, labelled.only_label / said_no
+    where_yes, where_no = (
+        _share([row for row in labelled if row.judge is said], lambda row: row.label) for said in (True, False)
+    )
+    if where_yes is None or where_no is None:
+        return Estimate(everywhere.point, everywhere.interval(confidence))
+    q, b, a = judged.point, where_yes.point, where_no.point
+    own = judged.interval(confidence)
+    assert own is not None
     parts = (
-        (b - a, q, judged.interval(confidence)),
-        (q, b, wilson(labelled.both, said_yes, confidence)),
-        (1 - q, a, wilson(labelled.only_label, said_no, confidence)),
+        (b - a, q, own),
+        (q, b, where_yes.interval(confidence)),
+        (1 - q, a, where_no.interval(confidence)),
     )
     below = above = 0.0
     for weight, share, interval in parts:
-        assert interval is not None
         down, up = weight * (share - interval.low), weight * (interval.high - share)
         below += (down if weight > 0 else up) ** 2
         above += (up if weight > 0 else down) ** 2

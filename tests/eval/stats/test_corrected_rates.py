@@ -11,71 +11,96 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.stats.corrected_rates import Detection, LabelledRows, prediction_powered, rogan_gladen
+from eval.stats.corrected_rates import (
+    LabelledRow,
+    Share,
+    prediction_powered,
+    rogan_gladen,
+    sensitivity,
+    specificity,
+)
 from eval.stats.rates import Rate, wilson
 
 COUNT = st.integers(0, 40)
 
 
 def test_rogan_and_gladen_by_hand() -> None:
-    estimate = rogan_gladen(Rate(30, 100), Detection(0.8, 200), Detection(0.9, 200))
+    estimate = rogan_gladen(Rate(30, 100), Share(0.8, 200), Share(0.9, 200))
     assert estimate.point == pytest.approx((0.3 + 0.9 - 1) / 0.7)
     assert estimate.interval and estimate.interval.low < 0.2857 < estimate.interval.high and not estimate.clipped
 
 
 def test_a_judge_without_error_leaves_the_rate_and_its_interval_nearly_as_they_are() -> None:
-    estimate, own = rogan_gladen(Rate(60, 200), Detection(1.0, 1e9), Detection(1.0, 1e9)), wilson(60, 200)
+    estimate, own = rogan_gladen(Rate(60, 200), Share(1.0, 1e9), Share(1.0, 1e9)), wilson(60, 200)
     assert own and estimate.interval and estimate.point == pytest.approx(0.3)
     assert estimate.interval.low == pytest.approx(own.low, abs=0.002)
     assert estimate.interval.high == pytest.approx(own.high, abs=0.002)
 
 
 def test_the_judges_error_widens_the_interval() -> None:
-    few, many = (rogan_gladen(Rate(60, 200), Detection(0.8, n), Detection(0.9, n)) for n in (40, 4000))
+    few, many = (rogan_gladen(Rate(60, 200), Share(0.8, n), Share(0.9, n)) for n in (40, 4000))
     assert few.interval and many.interval
     assert few.interval.high - few.interval.low > 1.3 * (many.interval.high - many.interval.low)
 
 
 def test_a_rate_below_the_false_alarms_is_clipped_and_says_so() -> None:
-    estimate = rogan_gladen(Rate(2, 100), Detection(0.8, 200), Detection(0.9, 200))
+    estimate = rogan_gladen(Rate(2, 100), Share(0.8, 200), Share(0.9, 200))
     assert estimate.point == 0.0 and estimate.clipped and estimate.interval and estimate.interval.low == 0.0
 
 
 @pytest.mark.parametrize(
-    ("observed", "sensitivity", "specificity", "why"),
+    ("observed", "yes", "no", "why"),
     [
-        (Rate(3, 10), Detection(0.5, 100), Detection(0.5, 100), "add up to 1 or less"),
-        (Rate(3, 10), Detection(0.2, 100), Detection(0.6, 100), "add up to 1 or less"),
-        (Rate(3, 10), None, Detection(0.9, 100), "no labelled item is genuine"),
-        (Rate(3, 10), Detection(0.9, 100), None, "no labelled item is not genuine"),
-        (Rate(0, 0), Detection(0.9, 100), Detection(0.9, 100), "no judged row"),
-        (Rate(3, 10), Detection(0.0, 0.5), Detection(1.0, 0.5), "add up to 1 or less"),
+        (Rate(3, 10), Share(0.5, 100), Share(0.5, 100), "add up to 1 or less"),
+        (Rate(3, 10), Share(0.2, 100), Share(0.6, 100), "add up to 1 or less"),
+        (Rate(3, 10), None, Share(0.9, 100), "no labelled item is genuine"),
+        (Rate(3, 10), Share(0.9, 100), None, "no labelled item is not genuine"),
+        (Rate(0, 0), Share(0.9, 100), Share(0.9, 100), "no judged row"),
+        (Rate(3, 10), Share(0.0, 0.5), Share(1.0, 0.5), "add up to 1 or less"),
     ],
 )
 def test_what_cannot_be_told_is_none_with_its_reason(
-    observed: Rate, sensitivity: Detection | None, specificity: Detection | None, why: str
+    observed: Rate, yes: Share | None, no: Share | None, why: str
 ) -> None:
-    estimate = rogan_gladen(observed, sensitivity, specificity)
+    estimate = rogan_gladen(observed, yes, no)
     assert (estimate.point, estimate.interval) == (None, None) and why in estimate.why
 
 
 def test_items_of_one_context_count_for_fewer() -> None:
-    alone = Detection.of([1] * 60 + [0] * 20, [1] * 80)
-    together = Detection.of([4] * 15 + [0] * 5, [4] * 20)
-    assert alone and together and alone.share == together.share == 0.75
-    assert alone.n == pytest.approx(79, abs=1) and together.n == pytest.approx(19, abs=1)
-    assert Detection.of([4] * 20, [4] * 20) == Detection(1.0, 20), "nothing varies: a context counts as one"
-    assert Detection.of([], []) is None and Detection.of([0], [0]) is None
+    hits, even = [True] * 60 + [False] * 20, [1.0] * 80
+    alone, together = Share.of(hits, even, range(80)), Share.of(hits, even, [item // 4 for item in range(80)])
+    assert alone and together and alone.point == together.point == 0.75
+    assert alone.n == pytest.approx(80) and together.n == pytest.approx(20, abs=1)
+    assert Share.of([True] * 80, even, [item // 4 for item in range(80)]) == Share(1.0, 20), "nothing varies"
+    assert Share.of([], [], []) is None
+
+
+def test_a_sample_that_prefers_one_answer_is_weighted_back() -> None:
+    """Of 1,000 rows the judge says yes to 100; 50 of each answer are labelled. Unweighted, its sensitivity doubles."""
+    said_yes = [LabelledRow(True, place < 40, place, 2.0) for place in range(50)]
+    said_no = [LabelledRow(False, place < 5, -1 - place, 18.0) for place in range(50)]
+    rows = [*said_yes, *said_no]
+    found, rest = sensitivity(rows), specificity(rows)
+    assert found and found.point == pytest.approx(80 / (80 + 90))
+    assert rest and rest.point == pytest.approx(810 / (810 + 20))
+    assert found.n < 45, "uneven weights count for fewer"
+    assert prediction_powered(rows, Rate(100, 1000)).point == pytest.approx(0.17)
+    bare = sensitivity([LabelledRow(row.judge, row.label, row.context) for row in rows])
+    assert bare and bare.point == pytest.approx(40 / 45)
+
+
+def rows_of(both: int, judge: int, label: int, neither: int) -> list[LabelledRow]:
+    kinds = [(True, True)] * both + [(True, False)] * judge + [(False, True)] * label + [(False, False)] * neither
+    return [LabelledRow(*said, place) for place, said in enumerate(kinds)]
 
 
 @given(COUNT, COUNT, COUNT, COUNT, COUNT, COUNT)
 def test_the_prediction_powered_point_is_that_of_ppi_plus_plus(
     both: int, judge: int, label: int, neither: int, more_yes: int, more_no: int
 ) -> None:
-    labelled = LabelledRows(both, judge, label, neither)
-    judged = Rate(both + judge + more_yes, labelled.n + more_yes + more_no)
-    estimate = prediction_powered(labelled, judged)
-    if not labelled.n:
+    labelled = rows_of(both, judge, label, neither)
+    estimate = prediction_powered(labelled, Rate(both + judge + more_yes, len(labelled) + more_yes + more_no))
+    if not labelled:
         assert estimate.point is None and estimate.why == "no labelled row"
         return
     y = np.array([1] * both + [0] * judge + [1] * label + [0] * neither, float)
@@ -88,7 +113,7 @@ def test_the_prediction_powered_point_is_that_of_ppi_plus_plus(
 
 
 def test_labels_of_all_rows_are_the_rate_itself() -> None:
-    estimate = prediction_powered(LabelledRows(30, 20, 10, 140), Rate(50, 200))
+    estimate = prediction_powered(rows_of(30, 20, 10, 140), Rate(50, 200))
     own = wilson(40, 200)
     assert estimate.point == pytest.approx(0.2) and own and estimate.interval
     assert estimate.interval.low == pytest.approx(own.low, abs=0.02)
@@ -97,7 +122,7 @@ def test_labels_of_all_rows_are_the_rate_itself() -> None:
 
 def test_a_good_judge_shortens_the_interval_and_a_useless_one_does_not_lengthen_it() -> None:
     widths = []
-    for labelled in (LabelledRows(28, 2, 2, 68), LabelledRows(9, 21, 21, 49)):
+    for labelled in (rows_of(28, 2, 2, 68), rows_of(9, 21, 21, 49)):
         interval = prediction_powered(labelled, Rate(300, 1000)).interval
         assert interval
         widths.append(interval.high - interval.low)
@@ -107,13 +132,14 @@ def test_a_good_judge_shortens_the_interval_and_a_useless_one_does_not_lengthen_
 
 
 def test_a_judge_of_one_answer_leaves_the_labels_mean() -> None:
-    estimate = prediction_powered(LabelledRows(0, 0, 3, 47), Rate(0, 500))
-    assert estimate.point == pytest.approx(0.06) and estimate.interval == wilson(3, 50)
+    estimate, own = prediction_powered(rows_of(0, 0, 3, 47), Rate(0, 500)), wilson(3, 50)
+    assert own and estimate.interval and estimate.point == pytest.approx(0.06)
+    assert (estimate.interval.low, estimate.interval.high) == pytest.approx((own.low, own.high))
 
 
 def test_more_labels_than_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="is no draw of"):
-        prediction_powered(LabelledRows(3, 0, 0, 5), Rate(2, 100))
+    with pytest.raises(ValueError, match="3 of them judged yes, are no draw of"):
+        prediction_powered(rows_of(3, 0, 0, 5), Rate(2, 100))
 
 
 @pytest.fixture(scope="module")
