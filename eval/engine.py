@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from eval.config import Config
+from eval.config import Config, ConfigError
 from eval.dialogue import Failure
 
 
@@ -40,6 +40,30 @@ class Completion:
 
     ids: tuple[int, ...]
     finish: Literal["stop", "length"]
+    log_probs: tuple[float, ...] | None = None
+    """Of the ids under the model itself, temperature 1 and nothing cut off; from engines that were asked for them."""
+
+
+def refusal(prompt: Prompt, sampling: Sampling, max_context: int, vocabulary: int) -> Failure | None:
+    """Why an engine does not take this prompt; None where it does.
+
+    Args:
+        vocabulary: tokens that the weights know.
+
+    Raises:
+        ConfigError: a token that the weights don't know.
+    """
+    if not prompt.ids:
+        return Failure("generate", "empty_prompt", "the prompt has no tokens")
+    if len(prompt.ids) + sampling.max_tokens > max_context:
+        detail = f"{len(prompt.ids)} tokens and {sampling.max_tokens} to generate exceed {max_context}"
+        return Failure("generate", "context_too_long", detail)
+    if max(prompt.ids) >= vocabulary:
+        raise ConfigError(
+            f"prompt {prompt.key} has token {max(prompt.ids)}, and the weights know {vocabulary} tokens; "
+            "tokenizer and weights do not belong together"
+        )
+    return None
 
 
 class Engine(Protocol):

@@ -17,8 +17,9 @@ from data_gen.model_teacher.turn_prompts import TurnPrompts
 from data_gen.model_teacher.turn_store import TurnStore
 from data_gen.plan import Persona, Plan
 from data_gen.style import read_styles, style_names
+from eval.client.api_client import Patience
 from eval.client.budget import Budget, price_of
-from eval.client.chat_client import ChatClient, Patience
+from eval.client.chat_client import ChatClient
 from eval.client.endpoint import OPENAI, ReasoningEffort, endpoint_for
 from eval.client.response_cache import ResponseCache
 from eval.client.whole_reply import cost_bound

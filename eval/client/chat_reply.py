@@ -79,7 +79,7 @@ def reply_of(body: str | Mapping[str, Any]) -> Reply | Fault:
             finish=_string(choice.get("finish_reason")),
             refusal=_string(message.get("refusal")),
             model=_string(response.get("model")),
-            usage=_usage(response.get("usage")),
+            usage=usage_of(response.get("usage")),
         )
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         detail = f"{type(error).__name__}: {error} in {str(body)[:200]!r}"
@@ -147,7 +147,8 @@ def _string(value: Any) -> str | None:
     return value
 
 
-def _usage(usage: Any) -> Usage | None:
+def usage_of(usage: Any) -> Usage | None:
+    """The `usage` object of a response; None where there is none, or none that can be read."""
     if not isinstance(usage, Mapping):
         return None
     given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")

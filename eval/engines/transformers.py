@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval.config import ConfigError
 from eval.dialogue import Failure
-from eval.engine import Completion, Prompt, Sampling
+from eval.engine import Completion, Prompt, Sampling, refusal
 from eval.generation.decoder import Decoder, Row
 from eval.generation.grouped_attention import use_grouped_attention
 from eval.generation.scheduler import Scheduler
@@ -69,7 +69,7 @@ class Engine:
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
     ) -> Iterator[tuple[str, Completion | Failure]]:
         """Complete every prompt; takes a window of them at a time and yields (key, result) as rows finish."""
-        rows = (Row(prompt, result=self._refusal(prompt, sampling)) for prompt in prompts)
+        rows = (Row(prompt, result=refusal(prompt, sampling, self.max_context, self.vocabulary)) for prompt in prompts)
         for first in rows:
             # The weights are read once there is a row that needs them.
             if first.result is not None:
@@ -106,22 +106,6 @@ class Engine:
             )
         use_grouped_attention(model)
         return model.to(self.device).eval()
-
-    def _refusal(self, prompt: Prompt, sampling: Sampling) -> Failure | None:
-        if not prompt.ids:
-            return Failure("generate", "empty_prompt", "the prompt has no tokens")
-        if len(prompt.ids) + sampling.max_tokens > self.max_context:
-            return Failure(
-                "generate",
-                "context_too_long",
-                f"{len(prompt.ids)} tokens and {sampling.max_tokens} to generate exceed {self.max_context}",
-            )
-        if max(prompt.ids) >= self.vocabulary:
-            raise ConfigError(
-                f"prompt {prompt.key} has token {max(prompt.ids)}, and {self.folder} knows {self.vocabulary} tokens; "
-                "tokenizer and weights do not belong together"
-            )
-        return None
 
 
 def chosen_device(device: str) -> str:

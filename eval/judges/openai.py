@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
+from eval.client.api_client import Patience
 from eval.client.batch_client import BatchClient
 from eval.client.budget import Budget, price_of
-from eval.client.chat_client import ChatClient, Patience
+from eval.client.chat_client import ChatClient
 from eval.client.endpoint import OPENAI, ReasoningEffort, endpoint_for
 from eval.client.response_cache import ResponseCache
 from eval.client.whole_reply import cost_bound

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from eval.client.api_client import Patience
 from eval.client.budget import Budget, Price
-from eval.client.chat_client import ChatClient, Patience
+from eval.client.chat_client import ChatClient
 from eval.client.chat_reply import Fault, Reply, Usage
 from eval.client.whole_reply import LARGER, complete_whole, cost_bound
 

@@ -159,7 +159,7 @@ def test_prompts_that_cannot_run_are_failures_and_cost_no_other_row(llama: Engin
 
 
 def test_a_token_that_the_model_does_not_know_stops_at_once(llama: Engine) -> None:
-    with pytest.raises(ValueError, match=r"row 7 has token 97, .* knows 97 tokens"):
+    with pytest.raises(ValueError, match=r"row 7 has token 97, .* know 97 tokens"):
         list(llama.generate([Prompt("row 7", [3, VOCABULARY], 0)], GREEDY, STOP))
 
 
