@@ -1,6 +1,7 @@
 """`--config FILE --some.field VALUE` as a configuration: one YAML per run, and any field of it on the command line.
 
-It knows no field: names, kinds and defaults are those of the model that is asked for (`eval/config.py`).
+`some.field=VALUE` says the same, as job files are given it. It knows no field: names, kinds and defaults are those of
+the model that is asked for (`eval/config.py`).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
     Raises:
         ConfigError: no such file, no mapping in it, an unknown key, or a value of the wrong kind.
     """
-    known, rest = _parser(cls, prog, about).parse_known_args([_hyphenated(token) for token in argv])
+    known, rest = _parser(cls, prog, about).parse_known_args([_hyphenated(_option(cls, token)) for token in argv])
     given = vars(known)
     path, print_config = given.pop("config"), given.pop("print_config")
-    values = _read_yaml(path) if path else {}
+    values = read_yaml(path) if path else {}
     for name, value in given.items():
         _set(values, name, _value(value))
     _spell_out_plugins(cls, values)
-    for name, value in _pairs(rest):
+    for name, value in _pairs(cls, rest):
         _set(values, name, _value(value))
     config = validate(cls, values) if path else _validate_without_file(cls, values)
     if print_config:
@@ -64,7 +65,8 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
     parser.add_argument("--print-config", action="store_true", help="print the resolved configuration and stop")
     group = parser.add_argument_group(
         "fields",
-        "each may stand in the YAML or here; here wins; null unsets; a NAME takes options: --field.option VALUE",
+        "each may stand in the YAML or here, also as field=VALUE; here wins; null unsets; "
+        "a NAME takes options: --field.option VALUE",
     )
     for name, field, default in _leaves(cls):
         silent = default in (None, {}, PydanticUndefined) or isinstance(default, Config)
@@ -125,18 +127,25 @@ def _kind(field: FieldInfo) -> str:
     return name.removeprefix("Literal")
 
 
+def _option(cls: type[Config], token: str) -> str:
+    """`some.field=VALUE` as `--some.field=VALUE`."""
+    name, equals, _ = token.partition("=")
+    return f"--{token}" if equals and name.partition(".")[0].replace("-", "_") in cls.model_fields else token
+
+
 def _hyphenated(token: str) -> str:
     """`--run_dir=a_b` as `--run-dir=a_b`: both spellings of an option are one."""
     name, equals, value = token.partition("=")
     return name.replace("_", "-") + equals + value if name.startswith("--") else token
 
 
-def _pairs(tokens: list[str]) -> Iterator[tuple[str, str]]:
+def _pairs(cls: type[Config], tokens: list[str]) -> Iterator[tuple[str, str]]:
     """Options that the parser does not know: (`tasks.gsm8k.limit`, `50`), ... for the model to accept or refuse."""
     rest = iter(tokens)
     for token in rest:
         if not token.startswith("--"):
-            raise ConfigError(f"{token!r} stands alone; write --some.field VALUE")
+            known = f"; fields are {', '.join(cls.model_fields)}" if "=" in token else ""
+            raise ConfigError(f"{token!r} stands alone; write --some.field VALUE or some.field=VALUE{known}")
         name, equals, value = token[2:].partition("=")
         given = value if equals else next(rest, None)
         if given is None:
@@ -144,7 +153,12 @@ def _pairs(tokens: list[str]) -> Iterator[tuple[str, str]]:
         yield name.replace("-", "_"), given
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The fields of a configuration file, as it has them.
+
+    Raises:
+        ConfigError: no such file, or no mapping in it.
+    """
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:

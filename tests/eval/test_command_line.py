@@ -111,6 +111,17 @@ def test_a_value_may_hold_what_an_option_holds() -> None:
     assert parse("--name=--odd").name == "--odd"
 
 
+def test_a_field_may_be_set_without_hyphens_as_job_files_do(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("name: a\nengine: vllm\ntasks: {gsm8k: {limit: 5}}\n")
+    given = "limit=null run_dir=runs/y sampling.seed=4 --dry-run tasks.gsm8k.limit=50 engine.url=http://h/?a=b name=x=y"
+    config = parse("--config", str(path), *given.split())
+    assert config == parse("--config", str(path), *(f"--{word.removeprefix('--')}" for word in given.split()))
+    assert (config.limit, config.run_dir, config.sampling.seed, config.dry_run) == (None, Path("runs/y"), 4, True)
+    assert config.engine.options == {"url": "http://h/?a=b"} and config.name == "x=y"
+    assert config.tasks == {"gsm8k": {"limit": "50"}}
+
+
 def test_the_resolved_configuration_loads_back_equal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["--name", "é", "--limit", "null", "--tasks.a.limit", "3"]
     with pytest.raises(SystemExit) as stopped:
@@ -125,7 +136,7 @@ def test_the_resolved_configuration_loads_back_equal(tmp_path: Path, capsys: pyt
 def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse("--help")
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     for word in (
         "--run-dir",
         "--sampling.temperature",
@@ -152,6 +163,10 @@ def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
         ("--name a --mode slow --limit null", "mode slow needs a limit"),
         ("--limit 3", "name is not set.*\nno --config is given; see configs/"),
         ("--name a stray", "'stray' stands alone"),
+        (
+            "--name a limmit=3",
+            "'limmit=3' stands alone; write --some.field VALUE or some.field=VALUE; fields are name,",
+        ),
         ("--name a --tasks.gsm8k.limit", "needs a value"),
         ("--name a --name.first b", "name is 'a', it has no fields"),
         ("--config nowhere.yaml", "no configuration nowhere.yaml"),
