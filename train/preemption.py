@@ -1,8 +1,8 @@
-"""The end of a job's time, told by a signal: training stops after the step that is being made, saves, and goes on later.
+"""The end of a job's time, told by a signal: training stops after a whole step, saves, and goes on later.
 
 USR1 (`sbatch --signal=USR1@120`) asks to be started again: the process ends with the status `REQUEUE`. TERM, as of
-`scancel`, ends it with 143, what a shell makes of TERM. Outside of steps, in a held-out probe or while weights are read,
-the signal breaks off at once: what is written there is whole or goes on from its last row.
+`scancel`, ends it with 143, what a shell makes of TERM. Outside of steps, in a held-out probe or while weights are
+read, the signal breaks off at once: what is written there is whole or goes on from its last row.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Preemption:
         self._breaks_off = True
 
     def hear(self, number: int, frame: object = None) -> None:
-        """The handler of the signals: TERM outweighs USR1, and what a first signal has begun no second one breaks off."""
+        """The handler: TERM outweighs USR1, and what a first signal has begun no second one breaks off."""
         first, self.number = not self.number, max(self.number, int(number))
         if first:
             self._raise_if_due()

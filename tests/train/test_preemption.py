@@ -159,6 +159,7 @@ AGREE = """
 """
 
 
+@pytest.mark.integration
 def test_all_processes_stop_at_the_step_at_which_one_has_heard(repository: Path, tmp_path: Path) -> None:
     script = tmp_path / "agree.py"
     script.write_text(textwrap.dedent(AGREE), encoding="utf-8")

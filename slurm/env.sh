@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# The only file that a site edits. Every job sources it, and so does your shell before the first sbatch:
+#   cd userturn && source slurm/env.sh
+# A value that is set already wins, so that one command can differ: MAX_REQUEUES=3 sbatch slurm/sft.sh
+
+# Where jobs are charged and run; empty: the site's defaults. sbatch reads both from the environment.
+export SBATCH_ACCOUNT="${SBATCH_ACCOUNT-}"
+export SBATCH_PARTITION="${SBATCH_PARTITION-}"
+
+# Software: modules of the site, such as `module load cuda/12.8`, go here; then the project's environment.
+export USERTURN_VENV="${USERTURN_VENV:-$PWD/.venv}"
+export PATH="$USERTURN_VENV/bin:$PATH"
+
+# Data files and caches, seen by all nodes. Compute nodes without internet: fetch on a login node, then HF_HUB_OFFLINE=1.
+export USERTURN_DATA="${USERTURN_DATA-}"
+export HF_HOME="${HF_HOME:-$HOME/.cache/huggingface}"
+export HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-0}"
+
+# A proxy, where compute nodes reach judges and W&B through one; nodes of a job never do.
+export https_proxy="${https_proxy-}"
+export no_proxy="localhost,127.0.0.1${no_proxy:+,$no_proxy}"
+
+# GPUs of a training node in slurm/table2.sh; for a single job: sbatch --gpus-per-node=8 slurm/sft.sh
+export GPUS_PER_NODE="${GPUS_PER_NODE:-4}"
+
+# How often a job may be started again after preemption, a time limit or the failure of a node.
+export MAX_REQUEUES="${MAX_REQUEUES:-20}"
+
+for name in SBATCH_ACCOUNT SBATCH_PARTITION USERTURN_DATA https_proxy; do
+  [ -n "${!name}" ] || unset "$name" # empty means none, not a name
+done
+unset name

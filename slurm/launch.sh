@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# How the job files start their one command; sourced, after env.sh. Knows no field of a configuration.
+set -euo pipefail
+
+USR1_STATUS=138 # of a command that `--signal=USR1@...` has ended: it is append-only, and goes on where it was
+REQUEUE_STATUS=85 # of training that has stopped for it, after a checkpoint (train/preemption.py)
+
+# with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: sets ARGUMENTS, with the default where no file is given.
+with_config() {
+  local default="$1"
+  shift
+  case "${1-}" in
+    *.yaml | *.yml) ;;
+    *) set -- "$default" "$@" ;;
+  esac
+  ARGUMENTS=(--config "$@")
+}
+
+# step SRUN_OPTION... COMMAND...: run a step and end the job as it ends; a preempted one is started again.
+step() {
+  local status=0
+  refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$((MAX_REQUEUES + 1))"
+  srun --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" "$@" || status=$?
+  end_job "$status"
+}
+
+# end_job STATUS: start the job again if the status asks for it, else end with it.
+end_job() {
+  if [ "$1" -eq "$REQUEUE_STATUS" ] || [ "$1" -eq "$USR1_STATUS" ]; then
+    refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$MAX_REQUEUES"
+    echo "preempted: job $SLURM_JOB_ID is put into the queue again" >&2
+    scontrol requeue "${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}"
+  fi
+  exit "$1"
+}
+
+# refuse_a_loop COUNT LIMIT: end the job if it was started again that often.
+refuse_a_loop() {
+  [ "$1" -lt "$2" ] && return
+  echo "job $SLURM_JOB_ID was started again $1 times (MAX_REQUEUES=$MAX_REQUEUES, slurm/env.sh); sbatch it once more" \
+    "if it gets on, and raise --time if a step and its checkpoint take longer than a start does" >&2
+  exit 1
+}
+
+# train MODULE DEFAULT.yaml [FILE.yaml] [field=value ...]: one launcher on each node of the job, a process for each GPU.
+train() {
+  local module="$1"
+  shift
+  with_config "$@"
+  meet
+  step --ntasks-per-node=1 "${LAUNCHER[@]}" -m "$module" "${ARGUMENTS[@]}"
+}
+
+# meet: where the processes of a job meet; LAUNCHER starts those of a node. srun, not this shell, knows its node's rank.
+meet() {
+  local hosts
+  hosts="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
+  export MASTER_ADDR="${hosts%%$'\n'*}" MASTER_PORT="$((20000 + SLURM_JOB_ID % 10000))"
+  # shellcheck disable=SC2016
+  LAUNCHER=(bash -c 'trap "" USR1; exec python -m train.launch --nnodes "$SLURM_STEP_NUM_NODES" \
+    --node-rank "$SLURM_NODEID" --nproc-per-node "${SLURM_GPUS_ON_NODE:-1}" \
+    --master-addr "$MASTER_ADDR" --master-port "$MASTER_PORT" "$@"' launch)
+}
+
+# share_of_array SHARDS [field=value ...] [-- MODEL'S field=value ...]...: sets ARGUMENTS of this task of the array.
+# Tasks 0 to SHARDS-1 are the shards of the first model, the next ones those of the second.
+share_of_array() {
+  local shards="$1" shared=() own=() models=0 model argument
+  shift
+  model="$((SLURM_ARRAY_TASK_ID / shards))"
+  for argument in "$@"; do
+    if [ "$argument" = -- ]; then
+      models=$((models + 1))
+    elif [ "$models" -eq 0 ]; then
+      shared+=("$argument")
+    elif [ "$models" -eq "$((model + 1))" ]; then
+      own+=("$argument")
+    fi
+  done
+  [ "$models" -gt 0 ] || models=1
+  if [ "$model" -ge "$models" ]; then
+    echo "task $SLURM_ARRAY_TASK_ID of the array has no work: $models model(s) x $shards shards (SHARDS) are tasks 0 to" \
+      "$((models * shards - 1)); sbatch --array=0-$((models * shards - 1)) ..." >&2
+    exit 2
+  fi
+  ARGUMENTS=("${shared[@]}" "${own[@]}" "shard=$((SLURM_ARRAY_TASK_ID % shards + 1))/$shards")
+}
+
+# wait_for_health URL PID: until the server answers; fails when its process ends before.
+wait_for_health() {
+  echo "waiting for $1" >&2
+  until python -c 'import sys, urllib.request as request
+request.build_opener(request.ProxyHandler({})).open(sys.argv[1], timeout=5)' "$1" 2>/dev/null; do
+    if ! kill -0 "$2" 2>/dev/null; then
+      echo "the server has ended before it answered on $1" >&2
+      return 1
+    fi
+    sleep 2
+  done
+}
+
+# beside SERVER_PID COMMAND...: run a command as long as the server lives; fails when the server ends first.
+beside() {
+  local server="$1" command status=0
+  shift
+  "$@" &
+  command=$!
+  wait -n "$server" "$command" || status=$?
+  if kill -0 "$command" 2>/dev/null; then
+    echo "the server has ended (status $status); what needs it is ended too" >&2
+    kill "$command"
+    wait "$command" || true
+    return 1
+  fi
+  kill "$server" 2>/dev/null || true
+  wait "$server" || true
+  return "$status"
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=rl_server
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+#SBATCH --gpus-per-node=4
+#SBATCH --cpus-per-task=32
+#SBATCH --mem=240G
+#SBATCH --time=24:00:00
+#SBATCH --requeue
+#SBATCH --signal=USR1@120
+#SBATCH --open-mode=append
+#SBATCH --output=slurm/logs/%x-%j.out
+# sbatch [--nodes=3] slurm/rl_server.sh MODEL [configs/train/FILE.yaml] [field=value ...]
+# The last node serves MODEL with vLLM for rollouts, the others train it. Not run yet: no GPU was at hand.
+source slurm/env.sh && source slurm/launch.sh
+model="${1:?a model folder or Hub id comes first}" && shift
+with_config configs/train/rl_qwen3.5-2b.yaml "$@"
+meet
+refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$((MAX_REQUEUES + 1))"
+server_host="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | tail -n 1)"
+port="$((MASTER_PORT + 10000))" group_port="$((MASTER_PORT + 20000))"
+one=(--kill-on-bad-exit=1 --ntasks-per-node=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}")
+
+# shellcheck disable=SC2016
+srun "${one[@]}" --nodes=1 --nodelist="$server_host" bash -c 'trap "" USR1; exec trl vllm-serve --host 0.0.0.0 "$@" \
+  --tensor_parallel_size "$SLURM_GPUS_ON_NODE"' serve --model "$model" --port "$port" &
+server=$!
+wait_for_health "http://$server_host:$port/health" "$server"
+
+status=0
+beside "$server" srun "${one[@]}" --nodes="$((SLURM_NNODES - 1))" --exclude="$server_host" \
+  "${LAUNCHER[@]}" -m train.rl "${ARGUMENTS[@]}" "model=$model" trl.use_vllm=true trl.vllm_mode=server \
+  "trl.vllm_server_base_url=http://$server_host:$port" "trl.vllm_group_port=$group_port" || status=$?
+end_job "$status"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# bash slurm/table2.sh [--dry-run] [RUNS]    submits all that docs/reproduce-table2.md does by hand, into RUNS (runs/table2)
+#
+# Conversations -> SFT -> RL; Base, SFT and RL are probed; the trained ones speak on Base's answers too; then the table.
+# A job starts when those that it needs have succeeded, and is cancelled when one of them fails.
+# Other configurations and fields by environment, such as JUDGE="judge=local" GPUS_PER_NODE=8 bash slurm/table2.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source slurm/env.sh
+
+dry_run=false
+if [ "${1-}" = --dry-run ]; then
+  dry_run=true
+  shift
+fi
+runs="${1:-runs/table2}"
+shards="${SHARDS:-4}"
+data="${DATA_CONFIG:-configs/data_gen/collab.yaml}"
+sft="${SFT_CONFIG:-configs/train/sft_qwen3.5-2b.yaml}"
+rl="${RL_CONFIG:-configs/train/rl_qwen3.5-2b.yaml}"
+probe="${PROBE_CONFIG:-configs/eval/probe_qwen3.5-2b.yaml}"
+read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=20}"
+read -r -a cross <<<"${CROSS:-tasks.healthbench=null tasks.coval=null}" # tasks without answers of Base's own
+
+# submit NAME SBATCH_ARGUMENT...: sets ID to the job's id, in a dry run to its name.
+submit() {
+  local name="$1"
+  shift
+  local command=(sbatch --parsable --kill-on-invalid-dep=yes --export="ALL,SHARDS=$shards" "$@")
+  if "$dry_run"; then
+    ID="<$name>"
+    printf '%s\n' "${command[*]}"
+  else
+    ID="$("${command[@]}")"
+    printf '%-16s %s\n' "$name" "$ID"
+  fi
+}
+
+gpus=(--gpus-per-node="$GPUS_PER_NODE")
+base=(-- "run_dir=$runs/probe_base" name=Base)
+trained=(-- "run_dir=$runs/probe_sft" name=SFT "model=$runs/sft/model" -- "run_dir=$runs/probe_rl" name=RL "model=$runs/rl/model")
+on_base=("${trained[@]//probe_/cross_}")
+
+submit data_gen slurm/data_gen.sh "$data" "out_dir=$runs/data"
+submit sft --dependency="afterok:$ID" "${gpus[@]}" slurm/sft.sh "$sft" "run_dir=$runs/sft" \
+  "data=$runs/data/conversations.jsonl" "replay.path=$runs/data/solutions.jsonl"
+submit rl --dependency="afterok:$ID" "${gpus[@]}" slurm/rl.sh "$rl" "run_dir=$runs/rl" "model=$runs/sft/model"
+rl_id="$ID"
+submit probe_base --array="0-$((shards - 1))" slurm/eval.sh "$probe" "${judge[@]}" "${base[@]}"
+base_id="$ID"
+submit probe_trained --dependency="afterok:$rl_id" --array="0-$((2 * shards - 1))" slurm/eval.sh "$probe" \
+  "${judge[@]}" "${trained[@]}"
+submit merge --dependency="afterok:$base_id:$ID" slurm/merge.sh "$runs"/probe_{base,sft,rl}
+submit cross --dependency="afterok:$ID" --array="0-$((2 * shards - 1))" slurm/eval.sh "$probe" "${judge[@]}" \
+  "answers_from=$runs/probe_base" "${cross[@]}" "${on_base[@]}"
+submit table --dependency="afterok:$ID" slurm/table.sh "$runs"

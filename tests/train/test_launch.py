@@ -1,0 +1,79 @@
+"""The launcher of one node: its status is that of its processes, and USR1 is for them alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from train.preemption import REQUEUE
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def launch(repository: Path, tmp_path: Path):
+    """(what each of two processes does) -> the launcher of them, running."""
+
+    def started(body: str) -> subprocess.Popen[str]:
+        script = tmp_path / "script.py"
+        script.write_text("import os, signal, sys, time\nrank = int(os.environ['RANK'])\n" + textwrap.dedent(body))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        here = ["--nnodes", "1", "--node-rank", "0", "--master-addr", "127.0.0.1", "--master-port", port]
+        return subprocess.Popen(
+            [sys.executable, "-m", "train.launch", *here, "--nproc-per-node", "2", str(script)],
+            cwd=repository,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return started
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("sys.stdout.write(f'{rank} ')", 0),
+        ("os.kill(os.getpid(), 9)", 137),
+        ("sys.exit(85 if rank else 0)", REQUEUE),
+    ],
+)
+def test_its_status_is_that_of_its_processes(launch, body: str, status: int) -> None:
+    process = launch(body)
+    said, errors = process.communicate(timeout=120)
+    assert process.returncode == status, errors
+    assert sorted(said.split()) == (["0", "1"] if status == 0 else [])
+
+
+def test_usr1_does_not_end_it_and_reaches_processes_that_were_just_starting(launch) -> None:
+    """Slurm sends it to all processes of a step at once."""
+    process = launch(
+        """
+        if rank == 0:
+            os.kill(os.getppid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGUSR1)  # blocked, as it is in the launcher: it waits until there is a handler
+        time.sleep(0.5)
+        assert signal.sigwait([signal.SIGUSR1])
+        sys.exit(85)
+        """
+    )
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == REQUEUE, errors
+
+
+def test_term_ends_its_processes(launch) -> None:
+    process = launch("print('up\\n' * (rank == 0), end='', flush=True)\ntime.sleep(100)")
+    assert process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM
