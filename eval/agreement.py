@@ -14,19 +14,11 @@ from eval import plugin
 from eval.command import command
 from eval.command_line import load
 from eval.config import Config, ConfigError, Plugin, options_for
-from eval.gold import GoldItem, read_gold
+from eval.fitted_share import fitted_share
+from eval.gold import read_gold
 from eval.rater_agreement import compare, judge_items
 
 PROG = "python -m eval.agreement"
-
-
-def fitted_share(items: Sequence[GoldItem], judge: str) -> float:
-    """The share of items, in [0, 1], on queries that the judge was fitted on; 0 for a judge that is not fitted."""
-    parameters = Path(__file__).parent / "judges" / f"{judge}.json"
-    if not parameters.is_file():
-        return 0.0
-    seen = set(json.loads(parameters.read_text(encoding="utf-8")).get("contexts", []))
-    return sum(item.context in seen for item in items) / len(items)
 
 
 class JudgeConfig(Config):

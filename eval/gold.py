@@ -1,18 +1,20 @@
 """User turns with careful labels: the JSONL that judges are measured on, one item a row.
 
 A row has `messages` (a context that ends in an assistant response; `role` and `content` each), `user_turn`, `label` and
-`genuine`, and may have `id`, `context`, `task`, `source`, `temperature` and `finish`. Knows no judge.
+`genuine`, and may have `id`, `context`, `task`, `source`, `temperature`, `finish`, `weight`, and `judgements`: what
+judges said of it, `{judge id: {"label": ..., "genuine": ...}}`. Knows no judge.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval.dialogue import Dialogue, Message, content_hash
+from eval.dialogue import Dialogue, Judgement, Message, content_hash
 from eval.labels import check_label
 
 
@@ -28,6 +30,10 @@ class GoldItem:
     source: str
     """Who wrote the user turn: a model's name, or "written"."""
     temperature: float | None
+    weight: float = 1.0
+    """How many user turns it stands for: uneven where the sample prefers some of them."""
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
+    """What judges said of it, by their id."""
 
 
 def read_gold(path: Path) -> list[GoldItem]:
@@ -46,7 +52,7 @@ def read_gold(path: Path) -> list[GoldItem]:
                 continue
             try:
                 items.append(_item(json.loads(line.decode("utf-8"))))
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
                 reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ValueError(f"{path}, line {number}: {reason}") from error
     if not items:
@@ -65,6 +71,9 @@ def _item(row: Any) -> GoldItem:
     temperature = row.get("temperature")
     if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
         raise ValueError(f"`temperature` is {temperature!r}, not a number or null")
+    weight = row.get("weight", 1.0)
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
+        raise ValueError(f"`weight` is {weight!r}, not a positive number")
     turn = Message("user", row["user_turn"], by=row.get("source") or "data", finish=row.get("finish"))
     return GoldItem(
         dialogue=Dialogue(task=row.get("task") or "unknown", messages=(*context, turn)),
@@ -73,7 +82,15 @@ def _item(row: Any) -> GoldItem:
         context=context_hash(context[:-1]),
         source=row.get("source") or "unknown",
         temperature=None if temperature is None else float(temperature),
+        weight=float(weight),
+        judgements={judge: _judgement(judge, said) for judge, said in row.get("judgements", {}).items()},
     )
+
+
+def _judgement(judge: str, said: Mapping[str, Any]) -> Judgement:
+    if not isinstance(said["genuine"], bool):
+        raise ValueError(f"`genuine` of {judge!r} is {said['genuine']!r}, not true or false")
+    return Judgement(check_label(said["label"]), said["genuine"], judge)
 
 
 def _message(message: Mapping[str, Any]) -> Message:

@@ -1,9 +1,10 @@
 """Table 2: Base and what was trained from it, side by side on the same rows, and a verdict on each number of the paper.
 
-    python -m eval.table2 RUN_BASE RUN_SFT RUN_RL --out DIR [--cross RUN...] [--force]
+    python -m eval.table2 RUN_BASE RUN_SFT RUN_RL --out DIR [--cross RUN...] [--labels GOLD] [--force]
 
 The first run is Base. DIR gets table2.md, .csv, .tex and .json, a page with the rows of each cell, and the list of its
-sources; `python -m eval.recompute DIR` makes every number of it again from the rows.
+sources; `python -m eval.recompute DIR` makes every number of it again from the rows. With labelled user turns, each
+follow-up rate stands beside what it is without the judge's errors.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ ABOUT = "Compare models on the same rows: Table 2 beside the paper's numbers, wi
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0."""
     options = _parser().parse_args(argv)
-    sources = Sources(tuple(options.runs), tuple(options.cross), options.force)
+    sources = Sources(tuple(options.runs), tuple(options.cross), options.force, options.labels)
     comparison = sources.compare()
-    files = write(sources, comparison, options.out)
-    shown = [one for one in tables_of(comparison) if not one.title.startswith("Labels")]
+    correction = sources.correct(comparison)
+    files = write(sources, comparison, options.out, correction)
+    shown = [one for one in tables_of(comparison, correction) if not one.title.startswith("Labels")]
     print(table.to_terminal(table.each_note_once(shown)))
     print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
     return 0
@@ -42,6 +44,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="RUN",
         help="runs on the answers of Base; among the RUNs they are found by their protocol",
+    )
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        metavar="GOLD",
+        help="JSONL of labelled user turns, a draw of the rows or other models': corrects the follow-up rates",
     )
     parser.add_argument("--force", action="store_true", help="show runs of another protocol too, and mark them")
     return parser

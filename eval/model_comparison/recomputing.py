@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
-from eval.model_comparison.writing import NAME, read_sources, render, rows_digest
+from eval.model_comparison.writing import NAME, read_decisions, read_sources, render, rows_digest
 
 JSON = f"{NAME}.json"
 
@@ -29,15 +29,16 @@ def recompute(folder: Path) -> Recomputed:
     """Make the table in `folder` again from the runs that it names, and compare every file of it.
 
     Raises:
-        ConfigError: there is no table, or one of its runs is missing, unfinished or of another protocol.
+        ConfigError: there is no table, or one of its runs is missing, unfinished or of another protocol, or its labels.
     """
     sources, digests = read_sources(folder)
     comparison = sources.compare()
-    files = render(comparison, folder)
+    correction = sources.correct(comparison, read_decisions(folder)) if sources.labels else None
+    files = render(comparison, folder, correction)
     found = [
-        f"{run}: its rows are not those that the table was made from"
-        for run, digest in digests.items()
-        if rows_digest(folder / run) != digest
+        f"{source}: its rows are not those that the table was made from"
+        for source, digest in digests.items()
+        if rows_digest(folder / source) != digest
     ]
     made = json.loads(files[JSON])
     for name, text in files.items():

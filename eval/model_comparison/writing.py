@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
 from eval.model_comparison.comparison import Comparison, compare_models
+from eval.model_comparison.correction import Correction, correct
 from eval.model_comparison.evidence import page, page_of
+from eval.model_comparison.labelled_sample import Decided, Decisions
 from eval.model_comparison.measured_model import read_distinct
 from eval.paper.writing import WRITERS
 from eval.run_dir import write_atomically
@@ -23,6 +25,8 @@ from eval.tables.table2_models import build
 
 NAME = "table2"
 SOURCES = f"{NAME}.sources.json"
+DECISIONS = f"{NAME}.judged_labels.json"
+"""What judges said of labelled items that are no rows of theirs, by judge and by the hash of the item's text."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Sources:
     runs: tuple[Path, ...]
     cross: tuple[Path, ...] = ()
     force: bool = False
+    labels: Path | None = None
+    """Gold file by which rates are corrected."""
 
     def compare(self) -> Comparison:
         """Read the runs and compare them.
@@ -43,6 +49,10 @@ class Sources:
         crossed = {path.resolve() for path in self.cross}
         own = [run for run in found if not crossed.intersection(run.paths)]
         return compare_models(own, [run for run in found if run not in own], self.force)
+
+    def correct(self, comparison: Comparison, decisions: Decisions | None = None) -> Correction | None:
+        """The corrected rates, if there are labels; `decisions` as for `correct`."""
+        return correct(comparison, self.labels, decisions) if self.labels else None
 
     def to_json(self, folder: Path) -> dict[str, Any]:
         """With paths relative to `folder`, so that both can be moved together, and the SHA-256 of each file of rows."""
@@ -57,32 +67,40 @@ class Sources:
             "cross": relative(self.cross),
             "force": self.force,
             "rows_sha256": digests,
+            **(
+                {"labels": relative((self.labels,))[0], "labels_sha256": rows_digest(self.labels)}
+                if self.labels
+                else {}
+            ),
         }
 
 
-def rows_digest(run: Path) -> str:
-    """SHA-256 of the rows of a run folder."""
-    with (run / "rows.jsonl").open("rb") as file:
+def rows_digest(path: Path) -> str:
+    """SHA-256 of the rows of a run folder, or of a file of labels."""
+    with (path / "rows.jsonl" if path.is_dir() else path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def tables_of(comparison: Comparison) -> list[Table]:
+def tables_of(comparison: Comparison, correction: Correction | None = None) -> list[Table]:
     """The tables with links to the page of each cell."""
-    return build(comparison, lambda cell: page_of(comparison, cell))
+    return build(comparison, lambda cell: page_of(comparison, cell), correction)
 
 
-def render(comparison: Comparison, folder: Path) -> dict[str, str]:
+def render(comparison: Comparison, folder: Path, correction: Correction | None = None) -> dict[str, str]:
     """Every file of the table but that of its sources, by its path below `folder`."""
-    tables = each_note_once(tables_of(comparison))
+    tables = each_note_once(tables_of(comparison, correction))
     files = {f"{NAME}.{ending}": written(tables) for ending, written in WRITERS.items()}
     for cell in (*comparison.cells, *comparison.cross):
         if cell.outcomes:
             path = page_of(comparison, cell)
             files[path] = to_markdown(page(comparison, cell, (folder / path).parent))
+    if correction:
+        told = {judge: asdict(decided) for judge, decided in correction.sample.decisions.items()}
+        files[DECISIONS] = json.dumps(told, indent=1, sort_keys=True) + "\n"
     return files
 
 
-def write(sources: Sources, comparison: Comparison, folder: Path) -> list[Path]:
+def write(sources: Sources, comparison: Comparison, folder: Path, correction: Correction | None = None) -> list[Path]:
     """Write all files, that of the sources last; returns their paths.
 
     Raises:
@@ -90,7 +108,7 @@ def write(sources: Sources, comparison: Comparison, folder: Path) -> list[Path]:
     """
     if (folder / "rows.jsonl").exists():
         raise ConfigError(f"--out {folder} is a run folder, whose own table would be lost; choose another")
-    files = render(comparison, folder)
+    files = render(comparison, folder, correction)
     files[SOURCES] = json.dumps(sources.to_json(folder), indent=2, ensure_ascii=False) + "\n"
     try:
         for name, text in files.items():
@@ -102,7 +120,7 @@ def write(sources: Sources, comparison: Comparison, folder: Path) -> list[Path]:
 
 
 def read_sources(folder: Path) -> tuple[Sources, dict[str, str]]:
-    """What the table in `folder` was made from, and the SHA-256 of the rows of each run then.
+    """What the table in `folder` was made from, and the SHA-256 then of the rows of each run, and of the labels.
 
     Raises:
         ConfigError: there is no table, or its sources can't be read.
@@ -112,8 +130,23 @@ def read_sources(folder: Path) -> tuple[Sources, dict[str, str]]:
         told = json.loads(path.read_text(encoding="utf-8"))
         runs, cross = (tuple(folder / run for run in told[kind]) for kind in ("runs", "cross"))
         digests = {str(run): str(digest) for run, digest in told["rows_sha256"].items()}
-        return Sources(runs, cross, bool(told["force"])), digests
+        labels = folder / told["labels"] if "labels" in told else None
+        digests |= {told["labels"]: told["labels_sha256"]} if labels else {}
+        return Sources(runs, cross, bool(told["force"]), labels), digests
     except OSError as error:
         raise ConfigError(f"no table in {folder}: {path.name} can't be read; make it with `eval.table2`") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} was not written by `eval.table2` ({type(error).__name__}: {error})") from error
+
+
+def read_decisions(folder: Path) -> Decisions:
+    """What judges said of labelled items when the table in `folder` was made.
+
+    Raises:
+        ConfigError: it can't be read.
+    """
+    try:
+        told = json.loads((folder / DECISIONS).read_text(encoding="utf-8"))
+        return {judge: Decided(**decided) for judge, decided in told.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{folder / DECISIONS} can't be read ({error}); make the table again") from error

@@ -1,7 +1,8 @@
 """Table 2 for several models: a row a model, each figure beside the paper's, with its evidence and its verdict.
 
 A comparison in, tables out; pure. Layout: arXiv 2604.02315, Table 2, and behind it what its readers will ask for. Rates
-are raw, as the judge decided. What a verdict means is defined in `eval/model_comparison/verdict.py`.
+are raw, as the judge decided; with labels, corrected ones stand beside them. What a verdict means is defined in
+`eval/model_comparison/verdict.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 from eval.labels import LABELS
 from eval.model_comparison.comparison import Comparison, MeasuredFigure
+from eval.model_comparison.correction import Correction
 from eval.model_comparison.figure import Figure
 from eval.model_comparison.measured_model import MeasuredModel
 from eval.paper.headings import heading, place
@@ -19,13 +21,14 @@ from eval.paper.model_table import subject, summary_of
 from eval.paper.published import read_paper
 from eval.stats.rates import Rate
 from eval.table import UNKNOWN, Cell, Table
+from eval.tables.corrected_rates import CORRECTED, corrected_cells, judges_table
 from eval.tables.table2 import NOT_POOLED, TRUNCATED, other_judges
 
 MARK = "\u2020"
 """Stands behind the name of a model of another protocol."""
 RATES = (
     "95 % Wilson score intervals; n=known/all where rows have no outcome. Rates are raw, as the judge decided, not "
-    "corrected for its errors."
+    "corrected for its errors{where}."
 )
 PAPER = (
     "In parentheses: the paper's value (arXiv 2604.02315, Table 2; it trains by PPO and is judged by GPT-5.4 models: "
@@ -50,9 +53,14 @@ Link = Callable[[MeasuredFigure], str]
 """Where the rows of a cell are to be read."""
 
 
-def build(comparison: Comparison, link: Link | None = None) -> list[Table]:
-    """The table itself, its figures one by one, the cross condition, closing questions, and labels per task."""
-    tables = [_overview(comparison, link), _one_by_one(comparison, link)]
+def build(comparison: Comparison, link: Link | None = None, correction: Correction | None = None) -> list[Table]:
+    """The table itself, its figures one by one, the cross condition, closing questions, and labels per task.
+
+    With a correction, its rates stand beside the raw ones of each figure, and the judges' error in a table of its own.
+    """
+    tables = [_overview(comparison, link, correction is not None), _one_by_one(comparison, link, correction)]
+    if correction:
+        tables.append(judges_table(correction))
     if comparison.cross:
         tables.append(_cross(comparison, link))
     if comparison.figures:
@@ -60,13 +68,13 @@ def build(comparison: Comparison, link: Link | None = None) -> list[Table]:
     return [*tables, *_labels(comparison)]
 
 
-def _overview(comparison: Comparison, link: Link | None) -> Table:
+def _overview(comparison: Comparison, link: Link | None, corrected: bool) -> Table:
     rows = []
     for model in comparison.models:
         cells = [cell for cell in comparison.cells if cell.model is model]
         rows.append((Cell(_called(comparison, model)), *(_with_verdict(cell, link) for cell in cells)))
     columns = ("model", *(figure.heading for figure in comparison.figures))
-    return Table("Table 2: models side by side", columns, tuple(rows), tuple(_notes(comparison)))
+    return Table("Table 2: models side by side", columns, tuple(rows), tuple(_notes(comparison, corrected)))
 
 
 def _with_verdict(cell: MeasuredFigure, link: Link | None) -> Cell:
@@ -82,24 +90,28 @@ def _rate(cell: MeasuredFigure, link: Link | None, with_n: bool = False) -> Cell
     return replace(shown, link=link(cell)) if link and evidence.total else shown
 
 
-def _one_by_one(comparison: Comparison, link: Link | None) -> Table:
+def _one_by_one(comparison: Comparison, link: Link | None, correction: Correction | None) -> Table:
     base = comparison.base.name
-    columns = ("model, figure", "% (paper)", "n", "unjudged", "specific %", f"difference to {base}", "p (Holm)")
+    raw = ("model, figure", "raw % (paper)", *CORRECTED) if correction else ("model, figure", "% (paper)")
+    columns = (*raw, "n", "unjudged", "specific %", f"difference to {base}", "p (Holm)", "verdict", "because")
     rows = [
-        (*_counted(comparison, cell, link), Cell(cell.finding.verdict), Cell(cell.finding.because))
+        (*_counted(comparison, cell, link, correction), Cell(cell.finding.verdict), Cell(cell.finding.because))
         for cell in comparison.cells
     ]
     notes = (TESTS, UNJUDGED, *(() if comparison.without_claims else (VERDICTS,)))
-    return Table("Table 2, figure by figure", (*columns, "verdict", "because"), tuple(rows), notes)
+    return Table("Table 2, figure by figure", columns, tuple(rows), notes)
 
 
-def _counted(comparison: Comparison, cell: MeasuredFigure, link: Link | None) -> tuple[Cell, ...]:
-    """Name, rate, n, unjudged rows, specific rate, difference to Base and its p-value."""
+def _counted(
+    comparison: Comparison, cell: MeasuredFigure, link: Link | None, correction: Correction | None = None
+) -> tuple[Cell, ...]:
+    """Name, rate, corrected rates if asked for, n, unjudged rows, specific rate, difference to Base and its p-value."""
     evidence, pairs = cell.evidence, cell.evidence.pairs
     name = f"{_called(comparison, cell.model)}, {cell.figure.heading.removesuffix(' %')}"
     return (
         Cell(name),
         _rate(cell, link),
+        *(corrected_cells(correction, cell) if correction else ()),
         Cell.number(evidence.rate.n),
         Cell.number(evidence.total - evidence.rate.n),
         Cell.rate(cell.specific) if cell.specific else Cell(UNKNOWN),
@@ -160,7 +172,7 @@ def _called(comparison: Comparison, model: MeasuredModel) -> str:
     return f"{model.name} {MARK}" if model.name in comparison.marks else model.name
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison, corrected: bool) -> Iterator[str]:
     """How the numbers were made, and what must be known before they are compared."""
     runs = [model.run for model in comparison.models]
     judge, history = comparison.base.run.protocol["judge"], comparison.base.run.protocol["history"]
@@ -168,7 +180,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield " ".join(f"{model.name} is {model.run.protocol['model']}." for model in comparison.models)
     if not comparison.marks:
         yield f"All rows: {line_up(runs).common}."
-    yield RATES
+    yield RATES.format(where="; corrected ones stand in the table figure by figure" if corrected else "")
     yield NOT_POOLED
     yield TRUNCATED
     yield from _of_the_paper(comparison)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval import agreement
-from eval.agreement import fitted_share, main
+from eval.agreement import main
 from eval.dialogue import Failure, Judgement
 from eval.gold import read_gold
 from eval.rater_agreement import compare, judge_items, kappa, percent_agreement
@@ -159,15 +159,6 @@ def test_figures_on_fitting_data_come_with_a_caution(tmp_path, capsys, monkeypat
     assert "100% of these items are on queries that this judge was FITTED on" in shown
 
 
-def test_the_fitted_share_counts_queries_the_parameters_name(tmp_path, monkeypatch):
-    items = read_gold(write(tmp_path / "gold.jsonl", ROWS))
-    (tmp_path / "judges").mkdir()
-    (tmp_path / "judges" / "local.json").write_text(json.dumps({"contexts": [items[0].context]}))
-    monkeypatch.setattr(agreement, "__file__", str(tmp_path / "agreement.py"))
-    assert fitted_share(items, "local") == 0.5
-    assert fitted_share(items, "unfitted") == 0.0
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -181,6 +172,11 @@ def test_the_fitted_share_counts_queries_the_parameters_name(tmp_path, monkeypat
         ({"messages": [{"role": "user"}]}, "field 'content' is missing"),
         ({"messages": ["hi"]}, "a message is an object"),
         ({"temperature": "warm"}, "`temperature` is 'warm'"),
+        ({"weight": 0}, "`weight` is 0, not a positive number"),
+        ({"weight": True}, "`weight` is True"),
+        ({"judgements": {"j": {"label": "other", "genuine": 1}}}, "`genuine` of 'j' is 1"),
+        ({"judgements": {"j": {"label": "great", "genuine": True}}}, "unknown label 'great'"),
+        ({"judgements": ["j"]}, "has no attribute"),
     ],
 )
 def test_a_malformed_row_names_file_and_line(tmp_path, capsys, change, message):
