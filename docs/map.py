@@ -31,6 +31,8 @@ def lines(repository: Path) -> Iterator[str]:
 
 def first_line(path: Path) -> str:
     """What a file says of itself first: a module's docstring, or a comment of a configuration; "" if nothing."""
+    if path.suffix == ".png":
+        return ""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

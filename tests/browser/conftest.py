@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -71,15 +73,15 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
-    """Opens a file in a fresh profile, in a window of 1200 x 900 unless told otherwise."""
+    """Opens a file or an address in a fresh profile, in a window of 1200 x 900 unless told otherwise."""
     contexts = []
 
-    def visit(path: Path, width: int = 1200, **settings: Any) -> Visit:
-        context = chromium.new_context(viewport={"width": width, "height": 900}, **settings)
+    def visit(place: Path | str, width: int = 1200, height: int = 900, **settings: Any) -> Visit:
+        context = chromium.new_context(viewport={"width": width, "height": height}, **settings)
         contexts.append(context)
         visit = Visit(context.new_page())
         visit.watch()
-        visit.page.goto(path.as_uri())
+        visit.page.goto(place if isinstance(place, str) else place.as_uri())
         return visit
 
     yield visit
@@ -106,6 +108,38 @@ def write_run(folder: Path, rows: list[Dialogue], model: str, temperature: float
                 store.append(row.id, row)
         run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
     return folder
+
+
+@dataclass
+class Bench:
+    """`python -m eval.review` in a process of its own."""
+
+    process: subprocess.Popen[str]
+    address: str
+    store: Path
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
+    """(rows) -> a bench with all of them, of reviewer Ada; without rows, the same one started again."""
+    started: list[Bench] = []
+
+    def start(rows: list[Dialogue] | None = None, annotator: tuple[str, ...] = ("--annotator", "Ada")) -> Bench:
+        run = tmp_path / "run"
+        if rows is not None:
+            write_run(run, rows, "tiny@0123", 0.5, name=None)
+        command = [sys.executable, "-m", "eval.review", str(run), "--sample", "all", *annotator]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        address = next((line.strip() for line in process.stdout if line.startswith("http://")), "")
+        started.append(Bench(process, address, run / "review.sqlite"))
+        assert address, "the bench did not start"
+        return started[-1]
+
+    yield start
+    for bench in started:
+        bench.process.kill()
+        bench.process.communicate()
 
 
 @pytest.fixture

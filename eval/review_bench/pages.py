@@ -1,0 +1,93 @@
+"""The pages of the bench as HTML. Text is escaped, and nothing that a reviewer is not to know gets here."""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval.dialogue import Message
+from eval.labels import LABELS
+from eval.review_bench.inert_text import pieces
+from eval.review_bench.store import Decision
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = Path(__file__).parent
+KEYS = dict(zip("1234567890-", LABELS, strict=True))
+"""The key of each label, in the order of the labels."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one reviewer is."""
+
+    decided: int
+    total: int
+    seconds: float | None
+    """Median time of the items that are decided; None where none was measured."""
+
+    @classmethod
+    def of(cls, decisions: Mapping[int, Decision], total: int) -> Progress:
+        """From all decisions of a reviewer."""
+        complete = [decision for decision in decisions.values() if decision.complete]
+        measured = [decision.seconds for decision in complete if decision.seconds is not None]
+        return cls(len(complete), total, statistics.median(measured) if measured else None)
+
+    @property
+    def minutes_left(self) -> int | None:
+        """At the median time an item, rounded up; None where that is unknown."""
+        return None if self.seconds is None else -int(-(self.total - self.decided) * self.seconds // 60)
+
+
+def start_page(annotators: Mapping[str, Progress], problem: str | None = None) -> str:
+    """Who reviews? A name to enter, and those that are known."""
+    return _page("start.html", annotators=annotators, problem=problem)
+
+
+def item_page(
+    annotator: str, position: int, said: tuple[Message, ...], decision: Decision, progress: Progress, can_undo: bool
+) -> str:
+    """One item: its conversation, its user turn, what is to be decided and what is decided already."""
+    *context, turn = said
+    query = max((place for place, message in enumerate(context) if message.role == "user"), default=0)
+    return _page(
+        "item.html",
+        annotator=annotator,
+        position=position,
+        earlier=context[:query],
+        context=context[query:],
+        turn=turn.text,
+        decision=decision,
+        progress=progress,
+        can_undo=can_undo,
+    )
+
+
+def done_page(annotator: str, progress: Progress, counts: Mapping[str, int], store: Path) -> str:
+    """Everything is decided: what the reviewer has given, and what to do with it."""
+    return _page("done.html", annotator=annotator, progress=progress, counts=counts, store=shlex.quote(str(store)))
+
+
+def _page(name: str, **fields: Any) -> str:
+    return _templates().get_template(name).render(fields)
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"pieces": pieces, "keys": KEYS, "labels": LABELS}
+    return environment
