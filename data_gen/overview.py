@@ -25,8 +25,11 @@ def overview(parts: Parts) -> Table:
         (Cell("made before"), Cell.number(len(parts.plans) - len(missing))),
         *((Cell(f"user turns, {name}"), Cell.number(styles[name])) for name in parts.styles),
         (Cell("generated turns, of both sides"), Cell.number(2 * exchanges)),
-        (Cell("teacher, US dollars at most"), _bound(parts.teacher.cost_bound, 2 * lacking, config.teacher)),
-        (Cell("judge, US dollars at most"), _bound(parts.judge.cost_bound, lacking, config.judge)),
+        (
+            Cell("teacher, US dollars at most"),
+            Cell.number(_bound(parts.teacher.cost_bound, 2 * lacking, config.teacher), 2),
+        ),
+        (Cell("judge, US dollars at most"), Cell.number(_bound(parts.judge.cost_bound, lacking, config.judge), 2)),
     ]
     compared = ", ".join(f"{name} ({rows} rows)" for name, rows in parts.evaluation.rows.items())
     notes = [
@@ -49,7 +52,15 @@ def _missing(parts: Parts) -> list[Plan]:
         return list(parts.plans)
 
 
-def _bound(dollars: float | None, turns: int, paid: Plugin) -> Cell:
-    """An upper bound of a cost, which a budget may lower; unknown where there is no price."""
+def dollars_at_most(parts: Parts) -> float | None:
+    """What teacher and judge may cost for what no earlier run has made; None where one has neither price nor budget."""
+    lacking = sum(len(plan.styles) for plan in _missing(parts))
+    teacher = _bound(parts.teacher.cost_bound, 2 * lacking, parts.config.teacher)
+    judge = _bound(parts.judge.cost_bound, lacking, parts.config.judge)
+    return None if teacher is None or judge is None else teacher + judge
+
+
+def _bound(dollars: float | None, turns: int, paid: Plugin) -> float | None:
+    """An upper bound of a cost, which a budget may lower; None where there is no price."""
     bounds = [bound for bound in (dollars and dollars * turns, paid.options.get("budget_usd")) if bound is not None]
-    return Cell.number(min(bounds, default=None), 2)
+    return min(bounds, default=None)

@@ -93,13 +93,9 @@ class RunDir:
         self._write_manifest()
 
     def _renewed_manifest(self, protocol: dict[str, Any], selection: dict[str, Any], config: Config) -> dict[str, Any]:
-        before = _read_manifest(self.path / "manifest.json")
+        before = refuse_other(self.path, protocol, selection)
         if before is not None:
-            held = before["selection"]["tasks"]
-            _refuse_other(self.path, "protocol", before["protocol"], protocol)
-            _refuse_other(self.path, "seed", {"seed": before["selection"]["seed"]}, {"seed": selection["seed"]})
-            _refuse_other(self.path, "task options", held, held | selection["tasks"])
-            selection = {**selection, "tasks": held | selection["tasks"]}
+            selection = {**selection, "tasks": before["selection"]["tasks"] | selection["tasks"]}
         code = manifest.git_state(Path(__file__).parent)
         diff = code.pop("diff")
         if diff:
@@ -118,6 +114,21 @@ class RunDir:
 
     def _write_manifest(self) -> None:
         write_atomically(self.path / "manifest.json", json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+def refuse_other(path: Path, protocol: dict[str, Any], selection: dict[str, Any]) -> dict[str, Any] | None:
+    """The manifest of the folder `path`, None where it has none.
+
+    Raises:
+        ConfigError: it was made with another protocol or selection, and a run of these would be refused.
+    """
+    before = _read_manifest(path / "manifest.json")
+    if before is not None:
+        held = before["selection"]["tasks"]
+        _refuse_other(path, "protocol", before["protocol"], protocol)
+        _refuse_other(path, "seed", {"seed": before["selection"]["seed"]}, {"seed": selection["seed"]})
+        _refuse_other(path, "task options", held, held | selection["tasks"])
+    return before
 
 
 def write_atomically(path: Path, text: str) -> None:

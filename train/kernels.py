@@ -9,13 +9,11 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from eval.checks.kernels import PACKAGES
 from eval.config import ConfigError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-PACKAGES = {"fla": "flash-linear-attention", "causal_conv1d": "causal-conv1d"}
-"""Module to import, and the name to install it by."""
 
 
 def missing_kernels(model: PreTrainedModel) -> list[str]:

@@ -1,0 +1,62 @@
+"""What is checked before `python -m data_gen.run`."""
+
+from __future__ import annotations
+
+import functools
+
+from data_gen.generate_config import GenerateConfig
+from data_gen.generation_parts import Parts, open_parts
+from data_gen.overview import dollars_at_most
+from data_gen.seeding import load_seeds
+from eval import plugin
+from eval.checks.disk import disk_check
+from eval.checks.estimate import Estimate
+from eval.checks.finding import Check, Finding, passed
+from eval.checks.judging import judge_checks
+from eval.checks.pins import pins
+
+CONFIG = GenerateConfig
+BYTES_OF_A_CONVERSATION = 64_000
+"""Made, judged, written; generous."""
+WORDS_TO_TOKENS = 1.4
+
+
+def checks(config: GenerateConfig) -> list[Check]:
+    """Everything that making a data set needs."""
+
+    @functools.cache
+    def parts() -> Parts:
+        return open_parts(config)
+
+    def seeds() -> Finding:
+        found = load_seeds(config.seeds, config.seed, config.data_dir)
+        return passed(", ".join(f"{len(rows):,} seeds of {name}" for name, rows in found.items()))
+
+    def teacher() -> Finding:
+        opened = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
+        return passed(f"{opened.id}: its settings and its key are there; it is not asked")
+
+    def settings() -> Finding:
+        compared = ", ".join(parts().evaluation.rows) or "nothing"
+        return passed(f"{len(parts().plans):,} conversations planned, compared with {compared}")
+
+    def rows() -> tuple[int, str]:
+        return config.conversations * BYTES_OF_A_CONVERSATION, "conversations"
+
+    return [
+        Check("pins", functools.partial(pins, ("data",))),
+        Check("seeds", seeds),
+        Check("teacher", teacher),
+        *judge_checks([("judge", config.judge)]),
+        Check("settings", settings, ("seeds", "teacher", "judge")),
+        disk_check(config.folder, rows),
+        Check("estimate", lambda: estimate(parts()), ("settings",)),
+    ]
+
+
+def estimate(parts: Parts) -> Finding:
+    """The finding "estimate": tokens of the generated turns and dollars, of what no earlier run has made."""
+    turns = sum(len(plan.styles) for plan in parts.plans)
+    words = parts.config.filters.user_words[1] + parts.config.filters.assistant_words[1]
+    tokens = round(turns * words * WORDS_TO_TOKENS)
+    return Estimate(None, tokens, dollars_at_most(parts), "as long as the teacher's server takes").finding()

@@ -1,0 +1,86 @@
+"""Look whether a run can start, in a minute, before an hour of a GPU is spent on it.
+
+    python -m eval.doctor --config configs/train/sft_smollm2.yaml [--some.field VALUE ...] [--json]
+
+Takes the configuration of eval.probe, eval.sweep, train.sft, train.rl or data_gen.run, with their own options. Ends
+with 0 for go, 1 for no-go, 2 for a configuration that cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eval.checks.finding import Finding, Status, examine, is_go
+from eval.checks.hub import offline_without_hub
+from eval.command import command
+from eval.command_line import load, read_yaml
+from eval.preflighting import command_of, preflights
+
+ABOUT = (
+    "Check all that a run needs: packages, model, template, data, judge, disk, adapters, kernels, and what it takes."
+)
+STYLES: dict[Status, str] = {"pass": "green", "warn": "yellow", "fail": "bold red", "not checked": "dim"}
+NO_GO = 1
+
+
+@command()
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0 for go and 1 for no-go."""
+    options, fields = _parser().parse_known_args(argv)
+    name = command_of(read_yaml(options.config), str(options.config))
+    preflight = preflights()[name]
+    config = load(preflight.CONFIG, ["--config", str(options.config), *fields], prog=f"python -m {name}", about=ABOUT)
+    offline_without_hub()
+    _quieten()
+    found = examine(preflight.checks(config))
+    findings = dict(found if options.json else _shown(found, Console(highlight=False, soft_wrap=True)))
+    go = is_go(findings.values())
+    if options.json:
+        told = [{"check": check, **asdict(finding)} for check, finding in findings.items()]
+        print(json.dumps({"go": go, "command": name, "config": str(options.config), "findings": told}, indent=2))
+    else:
+        print(f"{'go' if go else 'no-go'}: python -m {name} --config {options.config}")
+    return 0 if go else NO_GO
+
+
+def _shown(found: Iterator[tuple[str, Finding]], console: Console) -> Iterator[tuple[str, Finding]]:
+    """The findings, printed as they come."""
+    for check, finding in found:
+        console.print(Text(f"{finding.status:<11} ", STYLES[finding.status]) + Text(f"{check}: {finding.told}"))
+        if finding.todo:
+            console.print(Text(f"{'':<11} -> {finding.todo}"))
+        for line in finding.shown.splitlines():
+            console.print(Text(f"{'':<11}  | {line}", "dim"))
+        yield check, finding
+
+
+def _quieten() -> None:
+    """What libraries say of themselves stays out of the findings."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m eval.doctor",
+        description=ABOUT,
+        allow_abbrev=False,
+        epilog="Any field of the configuration may follow: --some.field VALUE.",
+    )
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="YAML of the run")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON, and nothing else")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What is checked before `python -m eval.probe`."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from eval.checks.chat_template import open_format, template_check
+from eval.checks.disk import disk_check
+from eval.checks.finding import Check
+from eval.checks.judging import judge_checks
+from eval.checks.kernels import device_check, kernels_check
+from eval.checks.model_files import local_folder, model_check
+from eval.checks.pins import pins
+from eval.checks.probing import probe_estimate
+from eval.checks.task_data import TaskData
+from eval.probe_config import ProbeConfig
+from eval.speech.chat_format import ChatFormat
+from eval.sweep_config import Cell
+
+CONFIG = ProbeConfig
+BYTES_OF_A_ROW = 64_000
+"""Of a dialogue with two generated turns, kept as turn, row and text; generous."""
+
+
+def checks(config: ProbeConfig) -> list[Check]:
+    """Everything that a probe needs, in the order in which it needs it."""
+    data = TaskData(config)
+
+    @functools.cache
+    def folder() -> Path:
+        return local_folder(config.model, config.revision)
+
+    @functools.cache
+    def chat_format() -> ChatFormat:
+        return open_format(folder(), config.format, config.history)
+
+    def rows() -> tuple[int, str]:
+        return len(data.all.dialogues) * BYTES_OF_A_ROW, "rows"
+
+    cell = Cell(config.model, config.name or "probe", config)
+    return [
+        Check("pins", functools.partial(pins, also=vllm_pins(config))),
+        device_check(),
+        model_check(folder),
+        template_check(chat_format),
+        kernels_check(folder),
+        *data.checks,
+        *judge_checks([("judge", config.judge)]),
+        disk_check(config.run_dir, rows, needs=data.names),
+        Check("estimate", lambda: probe_estimate([cell], data.all, folder()), needs=("template", *data.names, "judge")),
+    ]
+
+
+def vllm_pins(config: ProbeConfig) -> tuple[str, ...]:
+    """What must be installed for the engine of `config`, beside this project's own requirements."""
+    return ("vllm",) if config.engine.name == "vllm" else ()

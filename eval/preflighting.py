@@ -1,0 +1,50 @@
+"""Which command a configuration is for, and what is to be checked before it: files of a package's `preflight/`.
+
+Each has `CONFIG`, the model of the command's configuration, and `checks(config)`. The packages are found by name, so
+that this one need not import those that stand on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from eval import plugin
+from eval.config import ConfigError
+
+PACKAGES = ("eval", "train", "data_gen")
+
+
+def preflights() -> dict[str, ModuleType]:
+    """What can be checked, by the command, such as "train.sft"."""
+    folders = [(package, f"{package}.preflight") for package in PACKAGES if find_spec(package)]
+    return {
+        f"{package}.{name}": plugin.load(folder, name)
+        for package, folder in folders
+        if find_spec(folder)
+        for name in plugin.names(folder)
+    }
+
+
+def command_of(values: Mapping[str, Any], where: str) -> str:
+    """The command whose configuration has the keys of `values`.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    known = preflights()
+    fits = {name: _misfits(preflight.CONFIG, values) for name, preflight in known.items()}
+    best = min(fits, key=lambda name: fits[name])
+    if not values or fits[best] >= len(values):
+        raise ConfigError(
+            f"{where} is no configuration of {', '.join(known)}: its keys are {', '.join(values) or 'none'}"
+        )
+    return best
+
+
+def _misfits(config: Any, values: Mapping[str, Any]) -> int:
+    """Keys that a configuration does not have, and keys that it lacks."""
+    required = {name for name, field in config.model_fields.items() if field.is_required()}
+    return len(values.keys() - config.model_fields.keys()) + len(required - values.keys())

@@ -1,0 +1,66 @@
+"""The doctor on reinforcement learning: go, and no-go where the judge or the prompts would end the run."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from eval.doctor import main
+
+
+@pytest.fixture
+def diagnose(tiny_folders, tmp_path, capsys):
+    """(**changed settings) -> (exit status, finding by check)."""
+    settings = {
+        "model": str(tiny_folders["llama"]),
+        "format": "smollm2",
+        "prompts": {"arithmetic": {"limit": 4}},
+        "answer_tokens": 8,
+        "user_tokens": 8,
+        "max_episodes": 16,
+        "rewards": {"gsm8k": {}, "followup": {}},
+        "judge": "grounding",
+        "lora": {"r": 2},
+        "trl": {"per_device_train_batch_size": 8, "num_generations": 4, "save_steps": 1},
+        "probe": {"tasks": {"pocket": {"limit": 2}}},
+        "run_dir": str(tmp_path / "run"),
+    }
+
+    def run(**changes) -> tuple[int, dict[str, SimpleNamespace]]:
+        path = tmp_path / "config.yaml"
+        path.write_text(yaml.safe_dump(settings | changes))
+        status = main(["--config", str(path), "--json"])
+        told = json.loads(capsys.readouterr().out)
+        assert told["command"] == "train.rl"
+        return status, {finding["check"]: SimpleNamespace(**finding) for finding in told["findings"]}
+
+    return run
+
+
+def test_a_good_configuration_is_go(diagnose) -> None:
+    status, found = diagnose()
+    assert status == 0, found
+    assert {"prompts", "judge that rewards", "judge that evaluates", "settings", "mask", "adapters"} <= found.keys()
+    assert found["settings"].told.startswith("2 steps of 8 episodes")
+    assert "⟦the answer<|im_end|>⟧\n" in found["mask"].shown and found["mask"].shown.endswith("⟦the user's turn⟧")
+    assert found["adapters"].status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("changes", "check", "told"),
+    [
+        ({"judge": "local"}, "settings", "would reward what it evaluates"),
+        ({"answer_tokens": 4000}, "settings", "more than the 512 of the model"),
+        ({"max_episodes": 1}, "settings", "max_episodes is 1, and a step has 8"),
+        ({"trl": {"use_vllm": True}}, "pins", "vllm"),
+        ({"prompts": {"dialogues": {"path": "none.jsonl"}}}, "prompts", "none.jsonl"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_would_break_the_run_is_no_go(diagnose, changes, check, told) -> None:
+    status, found = diagnose(**changes)
+    assert status == 1
+    assert found[check].status == "fail" and told in found[check].told

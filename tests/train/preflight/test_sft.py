@@ -1,0 +1,147 @@
+"""The doctor on a fine-tuning: a good configuration is go, and whatever would break the run is no-go by its name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from eval.checks.judging import NOW
+from eval.doctor import main
+
+GROWING = (
+    "{% for message in messages %}{{ '<|im_start|>' + message.role + ' of ' + messages|length|string + '\n' + "
+    "message.content + '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}"
+    "{{ '<|im_start|>assistant of ' + messages|length|string + '\n' }}{% endif %}"
+)
+
+
+@pytest.fixture
+def settings(tiny_folders, data_files, tmp_path) -> dict:
+    """A fine-tuning that would run."""
+    return {
+        "model": str(tiny_folders["llama"]),
+        "format": "smollm2",
+        "data": str(data_files["data"]),
+        "replay": {"path": str(data_files["replay"])},
+        "lora": {"r": 2, "alpha": 4},
+        "trl": {"max_steps": 4, "per_device_train_batch_size": 2},
+        "probe": {"tasks": {"pocket": {"limit": 2}}},
+        "run_dir": str(tmp_path / "run"),
+    }
+
+
+@pytest.fixture
+def diagnose(settings, tmp_path, capsys):
+    """(**changed settings) -> (exit status, finding by check)."""
+
+    def run(*options: str, **changes) -> tuple[int, dict[str, SimpleNamespace]]:
+        path = tmp_path / "config.yaml"
+        path.write_text(yaml.safe_dump(settings | changes))
+        status = main(["--config", str(path), "--json", *options])
+        told = json.loads(capsys.readouterr().out)
+        assert told["go"] is (status == 0) and told["command"] == "train.sft"
+        return status, {finding["check"]: SimpleNamespace(**finding) for finding in told["findings"]}
+
+    return run
+
+
+def test_a_good_configuration_is_go(diagnose) -> None:
+    status, found = diagnose()
+    assert status == 0, found
+    checks = ["pins", "device", "model", "template", "kernels", "data", "data pocket", "settings", "mask", "adapters"]
+    assert list(found) == [*checks, "judge", "run folder", "disk", "estimate"]
+    assert {finding.status for finding in found.values()} == {"pass"}
+    assert found["settings"].told == "4 steps of 2 examples, TRL takes its settings"
+    assert "⟦Why do you take 5 from" in found["mask"].shown and "trained" in found["mask"].told
+    assert "every layer: 2 mlp.down_proj" in found["adapters"].told
+    assert "tokens, $0.00 at most (at the speed of one example" in found["estimate"].told
+
+
+def test_linear_attention_is_reached_too(diagnose, tiny_folders) -> None:
+    status, found = diagnose(model=str(tiny_folders["qwen3_5"]), format="qwen3_5")
+    assert status == 0 and "3 linear_attn.in_proj_qkv" in found["adapters"].told
+    assert found["kernels"].status == "warn" and "3 of 4 layers are linear attention" in found["kernels"].told
+
+
+def test_targets_that_skip_linear_attention_are_a_warning(diagnose, tiny_folders) -> None:
+    lora = {"r": 2, "targets": r".*\.(q_proj|k_proj|v_proj|o_proj|up_proj)"}
+    status, found = diagnose(model=str(tiny_folders["qwen3_5"]), format="qwen3_5", lora=lora)
+    assert status == 0 and found["adapters"].status == "warn"
+    assert "3 of 4 layers are without adapters on their attention" in found["adapters"].told
+
+
+@pytest.mark.parametrize(
+    ("changes", "check", "told"),
+    [
+        ({"model": "models/nothing-here"}, "model", "no model folder models/nothing-here"),
+        ({"data": "data/none.jsonl"}, "data", "no training data data/none.jsonl"),
+        ({"lora": {"targets": "nothing"}}, "adapters", "lora.targets matches no module"),
+        ({"trl": {"learning_rat": 1}}, "settings", "learning_rat"),
+        ({"format": "glm"}, "template", "format glm"),
+        ({"max_length": 2}, "settings", "nothing to train on"),
+        ({"probe": {"tasks": {"gsm8k": {}}}}, "data gsm8k", "no local file"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_would_break_the_run_is_no_go(diagnose, changes, check, told, monkeypatch, tmp_path) -> None:
+    monkeypatch.delenv("USERTURN_DATA", raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    status, found = diagnose(**changes)
+    assert status == 1
+    assert found[check].status == "fail" and told in found[check].told
+    assert [name for name, finding in found.items() if finding.status == "fail"] == [check]
+
+
+def test_a_judge_that_cannot_be_reached_is_no_go(diagnose, monkeypatch) -> None:
+    monkeypatch.setitem(NOW, "request_s", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+    judge = {"name": "openai", "model": "judge-1", "base_url": url, "api_key_variable": None, "backoff_s": 0.01}
+    status, found = diagnose(probe={"tasks": {"pocket": {"limit": 2}}, "judge": judge})
+    assert status == 1 and [name for name, finding in found.items() if finding.status == "fail"] == ["judge"]
+    assert url in found["judge"].todo
+
+
+def test_a_template_that_breaks_the_prefix_contract_is_no_go(diagnose, tiny_folders, tmp_path) -> None:
+    broken = Path(shutil.copytree(tiny_folders["llama"], tmp_path / "broken"))
+    (broken / "chat_template.jinja").write_text(GROWING)
+    status, found = diagnose(model=str(broken))
+    assert status == 1 and found["template"].status == "fail"
+    assert "prefix property does not hold" in found["template"].told
+    assert found["adapters"].status == "not checked" and found["adapters"].told == "needs settings"
+
+
+def test_a_full_disk_is_no_go(diagnose, monkeypatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=10**6))
+    status, found = diagnose()
+    assert status == 1 and found["disk"].status == "fail" and "2 checkpoints" not in found["disk"].told
+
+
+def test_a_folder_of_another_run_is_no_go(diagnose, tmp_path) -> None:
+    (tmp_path / "run").mkdir()
+    manifest = {"protocol": {"seed": 1}, "selection": {"seed": 0, "tasks": {}}, "sessions": []}
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
+    status, found = diagnose()
+    assert status == 1 and "another protocol" in found["run folder"].told
+
+
+def test_any_field_may_be_given(diagnose) -> None:
+    status, found = diagnose("--trl.max-steps", "6", "--probe", "null", "--replay", "null")
+    assert status == 0 and found["settings"].told.startswith("6 steps of 2")
+    assert "judge" not in found
+
+
+def test_what_a_person_reads(settings, tmp_path, capsys) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(settings | {"model": "models/none"}))
+    assert main(["--config", str(path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "fail        model: no model folder models/none" in lines
+    assert any(line.startswith("            -> ") and "eval.fetch_smollm2" in line for line in lines)
+    assert lines[-1] == f"no-go: python -m train.sft --config {path}"

@@ -1,0 +1,1 @@
+"""What is looked at before training starts, one subject a file."""

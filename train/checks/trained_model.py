@@ -1,0 +1,93 @@
+"""What SFT and RL check alike: model, template, adapters, disk, judges, the rows of the probe."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.checks.chat_template import open_format, template_check
+from eval.checks.disk import disk_check
+from eval.checks.finding import Check, Finding, passed
+from eval.checks.kernels import device_check, device_here, kernels_check
+from eval.checks.model_files import gigabytes, local_folder, model_check, weights_bytes
+from eval.checks.probing import HEAVY
+from eval.checks.task_data import TaskData
+from eval.speech.chat_format import ChatFormat
+from train.checks.adapters_reach import Reach, layers_reached, reach_of
+from train.checks.room import bytes_of_run
+from train.rl_config import RlConfig
+from train.sft_config import SftConfig
+
+if TYPE_CHECKING:
+    from transformers import TrainingArguments
+
+Example = tuple[Sequence[int], Sequence[int]]
+"""Ids and labels."""
+
+
+class TrainedModel:
+    """The model that a configuration trains, opened part by part."""
+
+    def __init__(self, config: SftConfig | RlConfig) -> None:
+        self.config = config
+        self.data = TaskData(config.probe_config(config.run_dir)) if config.probe else None
+        self.seconds_per_token: float | None = None
+        """Of training, once the adapters were looked at; None where that was not measured."""
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        return local_folder(self.config.model, self.config.revision)
+
+    @functools.cached_property
+    def chat_format(self) -> ChatFormat:
+        return open_format(self.folder, self.config.format)
+
+    @property
+    def data_checks(self) -> list[Check]:
+        """The rows of the probe, if there is one."""
+        return self.data.checks if self.data else []
+
+    def opening_checks(self, refuses_slow_kernels: bool) -> list[Check]:
+        """The machine, the files, the template, the kernels."""
+        return [
+            device_check(),
+            model_check(lambda: self.folder),
+            template_check(lambda: self.chat_format),
+            kernels_check(lambda: self.folder, refused=refuses_slow_kernels),
+        ]
+
+    def adapters_check(self, example: Callable[[], Example], needs: tuple[str, ...]) -> Check:
+        """The check "adapters", on one example; measures the speed of training on the way."""
+
+        def look() -> Finding:
+            from train.merging import open_model
+
+            size, device = weights_bytes(self.folder), device_here()
+            if device is None and size > HEAVY:
+                return self._by_names(f"{gigabytes(size)} of weights are not run on this CPU")
+            model = open_model(self.folder).to("cuda" if device else "cpu")  # type: ignore[arg-type]
+            reach: Reach = reach_of(model, self.config.lora, *example())
+            self.seconds_per_token = reach.seconds_per_token
+            return reach.finding
+
+        return Check("adapters", look, needs)
+
+    def _by_names(self, why_no_more: str) -> Finding:
+        import torch
+        from transformers import AutoConfig, AutoModelForCausalLM
+
+        if self.config.lora is None:
+            return passed(f"all weights are trained; nothing computed: {why_no_more}")
+        with torch.device("meta"):
+            model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(self.folder))
+        return layers_reached(model, self.config.lora, why_no_more)
+
+    def disk_check(self, plan: Callable[[], tuple[TrainingArguments, int]]) -> Check:
+        """The check "disk"; `plan` gives the trainer's arguments and the steps of the run."""
+
+        def needed() -> tuple[int, str]:
+            return bytes_of_run(self.folder, self.config.lora, *plan())
+
+        return disk_check(self.config.run_dir, needed, needs=("settings",))

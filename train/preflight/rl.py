@@ -1,0 +1,111 @@
+"""What is checked before `python -m train.rl`."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from eval.checks.estimate import Estimate
+from eval.checks.finding import Check, Finding, passed
+from eval.checks.judging import judge_checks
+from eval.checks.pins import pins
+from eval.checks.run_folder import folder_check
+from eval.dialogue import Message
+from train.checks.trained_model import Example, TrainedModel
+from train.grpo_arguments import episodes_per_step
+from train.rl_config import RlConfig
+from train.rl_parts import Parts, open_parts
+from train.rl_prompts import open_prompts
+from train.show_mask import CLOSE, OPEN, printable
+
+CONFIG = RlConfig
+
+
+def checks(config: RlConfig) -> list[Check]:
+    """Everything that a policy needs, in the order in which it needs it."""
+    model = TrainedModel(config)
+
+    @functools.cache
+    def parts() -> Parts:
+        return open_parts(config)
+
+    def prompts() -> Finding:
+        return passed(f"{len(open_prompts(config)):,} prompts of {', '.join(config.prompts)}")
+
+    def settings() -> Finding:
+        arguments = parts().arguments
+        told = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes, TRL takes its settings"
+        return passed(f"{told}; {parts().judge.id} rewards, another judge evaluates")
+
+    def example() -> Example:
+        ids = episode_ids(parts())
+        return ids, ids
+
+    before = ("template", "prompts", *(model.data.names if model.data else ()))
+    judges = [("judge that rewards", config.judge)]
+    judges += [("judge that evaluates", config.probe.judge)] if config.probe else []
+    vllm = ("trl[vllm]",) if config.trl.get("use_vllm") else ()
+    return [
+        Check("pins", functools.partial(pins, ("train",), vllm)),
+        *model.opening_checks(refuses_slow_kernels=False),
+        Check("prompts", prompts),
+        *model.data_checks,
+        *judge_checks(judges),
+        Check("settings", settings, before),
+        Check("mask", lambda: mask(parts()), ("settings",)),
+        model.adapters_check(example, ("settings",)),
+        folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
+        model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
+        Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
+    ]
+
+
+def episode_ids(parts: Parts) -> list[int]:
+    """Ids of an episode on the first prompt, with a short turn in place of each that would be sampled."""
+    row = next(iter(parts.prompts.values()))
+    return parts.chat_format.ids([*row.dialogue.messages, *_turns(parts)])
+
+
+def _turns(parts: Parts) -> list[Message]:
+    answer, turn = Message("assistant", "It is 42."), Message("user", "Why is it 42?")
+    return [turn] if parts.joint is None else [answer, turn]
+
+
+def mask(parts: Parts) -> Finding:
+    """The finding "mask": an episode with what is sampled and trained in brackets."""
+    row = next(iter(parts.prompts.values()))
+    chat_format = parts.chat_format
+    role = "user" if parts.joint is None else "assistant"
+    text = chat_format.decode(chat_format.open_turn(row.dialogue.messages, role))
+    if parts.joint is not None:
+        stop = parts.joint.after([])[:1]
+        text += f"{OPEN}the answer{chat_format.decode(stop)}{CLOSE}{chat_format.decode(parts.joint.after(stop))}"
+    rendering = "as history" if parts.joint is None or parts.joint.as_in_history else "as sampled, not as history"
+    told = f"up to {parts.config.answer_tokens} tokens of the answer and {parts.config.user_tokens} of the user's turn"
+    shown = printable(f"{text}{OPEN}the user's turn{CLOSE}")
+    return passed(f"{told} are trained, an answer before a user's turn {rendering}", shown)
+
+
+def estimate(parts: Parts, model: TrainedModel) -> Finding:
+    """The finding "estimate": tokens of all episodes, and training at the speed of one."""
+    arguments: Any = parts.arguments
+    episodes = arguments.max_steps * episodes_per_step(arguments)
+    prompts = list(parts.prompts.values())[:100]
+    role = "user" if parts.joint is None else "assistant"
+    read = sum(len(parts.chat_format.open_turn(row.dialogue.messages, role)) for row in prompts) / len(prompts)
+    written = parts.config.user_tokens + (parts.config.answer_tokens if parts.joint else 0)
+    tokens = round(episodes * (read + written))
+    hours = None if model.seconds_per_token is None else tokens * model.seconds_per_token / 3600
+    basis = "training at the speed of one episode; sampling, judging and probes come on top"
+    return Estimate(hours, tokens, _dollars(parts, episodes), basis if hours else "no speed measured here").finding()
+
+
+def _dollars(parts: Parts, episodes: int) -> float | None:
+    """What both judges cost at most."""
+    bounds = [(parts.judge.cost_bound, episodes)]
+    if parts.probe is not None and parts.config.probe is not None:
+        probes = 2 + parts.arguments.max_steps // parts.config.probe.every
+        bounds.append((parts.probe.judge.cost_bound, probes * len(parts.probe.tasks.dialogues)))
+    if any(bound is None for bound, _ in bounds):
+        return None
+    return sum((bound or 0.0) * times for bound, times in bounds)

@@ -1,0 +1,96 @@
+"""What is checked before `python -m train.sft`."""
+
+from __future__ import annotations
+
+import functools
+
+from eval.checks.estimate import Estimate
+from eval.checks.finding import Check, Finding, passed
+from eval.checks.judging import judge_checks
+from eval.checks.pins import pins
+from eval.checks.run_folder import folder_check
+from train.checks.trained_model import Example, TrainedModel
+from train.examples import TrainingExample
+from train.mixture import Mixture
+from train.sft_config import SftConfig
+from train.sft_parts import Parts, open_parts
+from train.show_mask import marked
+from train.training_rows import read_training_rows
+
+CONFIG = SftConfig
+MEASURED = 192
+"""Tokens of the example that is passed through the model, at most, where there is one so short."""
+
+
+def checks(config: SftConfig) -> list[Check]:
+    """Everything that fine-tuning needs, in the order in which it needs it."""
+    model = TrainedModel(config)
+
+    @functools.cache
+    def parts() -> Parts:
+        return open_parts(config)
+
+    def settings() -> Finding:
+        opened = parts()
+        return passed(f"{opened.steps} steps of {opened.batch} examples, TRL takes its settings")
+
+    def example() -> Example:
+        chosen = shortest_but(MEASURED, parts().mixture)
+        return chosen.input_ids, chosen.labels
+
+    before = ("template", "data", *(model.data.names if model.data else ()))
+    judges = judge_checks([("judge", config.probe.judge)] if config.probe else [])
+    return [
+        Check("pins", functools.partial(pins, ("train",))),
+        *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
+        Check("data", lambda: rows_found(config)),
+        *model.data_checks,
+        Check("settings", settings, before),
+        Check("mask", lambda: mask(parts().mixture, model), ("settings",)),
+        model.adapters_check(example, ("settings",)),
+        *judges,
+        folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
+        model.disk_check(lambda: (parts().arguments, parts().steps)),
+        Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
+    ]
+
+
+def rows_found(config: SftConfig) -> Finding:
+    """The finding "data": conversations and replay are there, and none of them is evaluated on."""
+    files = [read_training_rows(path) for path in (config.data, config.replay and config.replay.path) if path]
+    return passed(", ".join(f"{len(file.rows):,} rows of {file.path}" for file in files))
+
+
+def mask(mixture: Mixture, model: TrainedModel) -> Finding:
+    """The finding "mask": an example as a person can check it, and how much of all is trained."""
+    trained, tokens = (sum(count) for count in zip(*((e.trained, len(e.input_ids)) for e in mixture.all), strict=True))
+    left_out = sum(mixture.left_out.values())
+    told = f"{trained:,} of {tokens:,} tokens in {len(mixture.all):,} examples are trained, {left_out} left out"
+    return passed(told, marked(mixture.all[0], model.chat_format).plain)
+
+
+def shortest_but(tokens: int, mixture: Mixture) -> TrainingExample:
+    """The longest example of no more than so many tokens, else the shortest of all."""
+    fitting = [example for example in mixture.all if len(example.input_ids) <= tokens]
+    if fitting:
+        return max(fitting, key=lambda example: len(example.input_ids))
+    return min(mixture.all, key=lambda example: len(example.input_ids))
+
+
+def estimate(parts: Parts, model: TrainedModel) -> Finding:
+    """The finding "estimate": training at the speed of one example, the probes aside."""
+    sizes = [len(example.input_ids) for example in parts.mixture.all]
+    tokens = round(parts.steps * parts.batch * sum(sizes) / len(sizes))
+    hours = None if model.seconds_per_token is None else tokens * model.seconds_per_token / 3600
+    basis = "at the speed of one example, probes aside" if hours is not None else "the speed was not measured here"
+    return Estimate(hours, tokens, _dollars(parts), basis).finding()
+
+
+def _dollars(parts: Parts) -> float | None:
+    """What the judge of the probes costs at most."""
+    if parts.probe is None or parts.config.probe is None:
+        return 0.0
+    if parts.probe.judge.cost_bound is None:
+        return None
+    probes = 2 + parts.steps // parts.config.probe.every
+    return probes * len(parts.probe.tasks.dialogues) * parts.probe.judge.cost_bound
