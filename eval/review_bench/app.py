@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
 from eval.review_bench import pages
+from eval.review_bench.decision import Decision
 from eval.review_bench.pages import FOLDER, Progress
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.store import ReviewStore
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -11,8 +11,9 @@ from typing import Any
 
 from eval.config import ConfigError
 from eval.gold import context_hash
+from eval.review_bench.decision import Decision
 from eval.review_bench.items import ReviewItem
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.store import ReviewStore
 from eval.run_dir import write_atomically
 
 HEX_DIGITS = 12

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval.dialogue import Message
 from eval.labels import LABELS
+from eval.review_bench.decision import Decision
 from eval.review_bench.inert_text import pieces
-from eval.review_bench.store import Decision
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,13 +10,13 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
-from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE, check_label
+from eval.labels import check_label
+from eval.review_bench.decision import Decision
 from eval.review_bench.items import ReviewItem
 
 APPLICATION_ID = 0x75747277
@@ -42,27 +42,6 @@ CREATE TABLE decisions (
 CREATE VIEW standing AS SELECT * FROM decisions AS this
     WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM decisions WHERE undoes = this.id);
 """
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What one reviewer has decided on one item so far."""
-
-    label: str | None = None
-    genuine: bool | None = None
-    seconds: float | None = None
-    """Time that the item was before the reviewer until its last decision; None where it was not measured."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether both are decided."""
-        return self.label is not None and self.genuine is not None
-
-    @property
-    def contradictory(self) -> bool:
-        """Whether the label's definition (`eval/labels.py`) fixes the binary to the other value."""
-        fixed = {True: NEVER_GENUINE, False: ALWAYS_GENUINE}
-        return self.complete and self.label in fixed[bool(self.genuine)]
 
 
 class ReviewStore:

@@ -15,7 +15,8 @@ import pytest
 
 from eval.dialogue import Dialogue, Judgement, Message
 from eval.labels import LABELS
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.decision import Decision
+from eval.review_bench.store import ReviewStore
 
 pytest.importorskip("uvicorn", reason="no uvicorn; run `make setup`")
 pytestmark = pytest.mark.browser

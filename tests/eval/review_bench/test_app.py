@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from eval.review_bench.app import make_app, reviewer
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.decision import Decision
+from eval.review_bench.store import ReviewStore
 
 ORIGIN = "http://127.0.0.1:8000"
 TOKEN = "T0ken_-x"

@@ -10,9 +10,10 @@ import pytest
 
 from eval.config import ConfigError
 from eval.gold import read_gold
+from eval.review_bench.decision import Decision
 from eval.review_bench.gold_export import Exported, export_gold, majority
 from eval.review_bench.items import ReviewItem
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.store import ReviewStore
 
 FIELDS = ["id", "context", "task", "source", "temperature", "finish", "messages"]
 FIELDS += ["user_turn", "label", "genuine", "weight", "judgements"]

@@ -9,8 +9,8 @@ import pytest
 
 from eval.dialogue import Message
 from eval.labels import LABELS
+from eval.review_bench.decision import Decision
 from eval.review_bench.pages import KEYS, Progress, done_page, item_page, start_page
-from eval.review_bench.store import Decision
 
 HOSTILE = (
     "</div><script>ran()</script><img src=x onerror=ran()>",

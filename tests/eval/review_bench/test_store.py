@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from eval.config import ConfigError
-from eval.labels import ALWAYS_GENUINE, LABELS, NEVER_GENUINE
+from eval.review_bench.decision import Decision
 from eval.review_bench.items import ReviewItem
-from eval.review_bench.store import Decision, ReviewStore
+from eval.review_bench.store import ReviewStore
 
 ItemOf = Callable[..., ReviewItem]
 
@@ -62,13 +62,6 @@ def test_another_process_sees_a_decision_at_once(store: ReviewStore) -> None:
     store.record("Ada", 1, label="other")
     with ReviewStore(store.path) as other:
         assert other.decisions("Ada") == store.decisions("Ada") and other.protocol == store.protocol
-
-
-def test_a_contradiction_is_one_by_the_definitions_of_the_labels() -> None:
-    for label in LABELS:
-        assert Decision(label, False).contradictory == (label in ALWAYS_GENUINE)
-        assert Decision(label, True).contradictory == (label in NEVER_GENUINE)
-        assert not Decision(label, None).contradictory and not Decision(label, None).complete
 
 
 def test_no_store_is_made_over_something_or_by_halves(tmp_path: Path, item_of: ItemOf) -> None:
