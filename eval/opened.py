@@ -13,6 +13,7 @@ from eval.dialogue import Dialogue, content_hash
 from eval.judge import Judge
 from eval.probe_config import ProbeConfig
 from eval.speaker import Speaker
+from eval.training_record import read_training_record
 
 Check = Callable[[Dialogue], bool | None]
 
@@ -108,4 +109,5 @@ def open_speaker(config: ProbeConfig) -> Speaker:
         raise
     except (OSError, ValueError) as error:
         raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
-    return Speaker(engine, chat_format, model_id=f"{Path(config.model).name}@{model_digest(folder)[:12]}")
+    model_id = f"{Path(config.model).name}@{model_digest(folder)[:12]}"
+    return Speaker(engine, chat_format, model_id, read_training_record(folder))

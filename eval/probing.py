@@ -50,7 +50,7 @@ def probe(
     ):
         mark(run.path, parts.shard)
         missing = [dialogue for dialogue in parts.tasks.dialogues if rows.missing(parts.key(dialogue))]
-        run.measured["data_files"] = files_read()
+        run.measured |= {"data_files": files_read(), "training": dict(parts.speaker.training)}
         try:
             with open_rows(run.path / "turns.jsonl") as turns:
                 spoken = speak(parts, missing, turns, run, display)

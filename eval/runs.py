@@ -46,6 +46,8 @@ class Run:
     """The name that its configuration gives it, such as "Base"."""
     selection: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Which rows of which data: a file of `eval/tasks/` to its version, its options without a limit, and the seed."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """What the model's folder said of its training; empty of a model that was not trained here."""
 
     @property
     def name(self) -> str:
@@ -109,6 +111,7 @@ def read_run(path: Path) -> Run:
         run = Run((path,), manifest["protocol"], summaries)
         assert run.model and run.format and run.temperature >= 0
         run = replace(run, given_name=manifest["config"].get("name"), selection=_selection(manifest["selection"]))
+        run = replace(run, training=dict(manifest["sessions"][-1].get("training", {})))
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
         problem = f"{path} was not written by this version ({type(error).__name__}: {error})"
         raise ConfigError(f"{problem}; run its command again, or leave it out") from error

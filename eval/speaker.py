@@ -6,7 +6,7 @@ Joins one chat format with one engine. It knows no task and no judge.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -23,6 +23,8 @@ class Speaker:
     chat_format: ChatFormat
     model_id: str
     """Name and digest of the weights, which every generated message carries as `by`."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """What its folder says of its training."""
     tokens: Counter[str] = field(default_factory=Counter)
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.run_dir import RunDir, write_atomically
+from eval.training_record import write_training_record
 from eval.weights import model_digest
 from train.divided_weights import gathered
 from train.model_card import model_card
@@ -64,6 +65,7 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
             "probe": schedule.summary if schedule else None,
         }
         write_atomically(run.path / "model" / "README.md", model_card(parts, summary))
+        write_training_record(run.path / "model", method="sft", base=parts.model_id)
         run.finish(summary)
     return summary
 

@@ -14,6 +14,7 @@ from typing import Any
 from eval import progress
 from eval.row_files import files_read
 from eval.run_dir import RunDir, write_atomically
+from eval.training_record import write_training_record
 from eval.weights import model_digest
 from train.divided_weights import gathered
 from train.episode_log import EpisodeLog
@@ -69,6 +70,7 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
             "probe": schedule.summary if schedule else None,
         }
         write_atomically(run.path / "model" / "README.md", rl_card(parts, summary))
+        write_training_record(run.path / "model", method="grpo", base=parts.model_id, reward_judge=parts.judge.id)
         run.finish(summary)
     return summary
 

@@ -7,7 +7,7 @@ are raw, as the judge decided; with labels, corrected ones stand beside them. Wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from eval.labels import LABELS
@@ -178,6 +178,7 @@ def _notes(comparison: Comparison, corrected: bool) -> Iterator[str]:
     judge, history = comparison.base.run.protocol["judge"], comparison.base.run.protocol["history"]
     yield f"Judge {judge}; history {history}; user turns at temperature {comparison.base.run.temperature:g}."
     yield " ".join(f"{model.name} is {model.run.protocol['model']}." for model in comparison.models)
+    yield from _rewarded(comparison.models, judge)
     if not comparison.marks:
         yield f"All rows: {line_up(runs).common}."
     yield RATES.format(where="; corrected ones stand in the table figure by figure" if corrected else "")
@@ -189,6 +190,16 @@ def _notes(comparison: Comparison, corrected: bool) -> Iterator[str]:
     for model in comparison.models:
         for warning in other_judges(model.summaries, judge):
             yield f"{model.name}: {warning}"
+
+
+def _rewarded(models: Sequence[MeasuredModel], judge: str) -> Iterator[str]:
+    """Which judge has rewarded a model, and a warning where that is the one that has judged it here."""
+    for model in models:
+        rewarding = model.run.training.get("reward_judge")
+        if rewarding == judge:
+            yield f"WARNING: {model.name} was rewarded by this judge: its follow-up rates here measure nothing."
+        elif rewarding:
+            yield f"{model.name} was rewarded by {rewarding}."
 
 
 def _of_the_paper(comparison: Comparison) -> Iterator[str]:

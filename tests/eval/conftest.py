@@ -122,12 +122,14 @@ def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
         *,
         called: str | None = None,
         tasks: dict[str, dict[str, Any]] | None = None,
+        training: dict[str, Any] | None = None,
         **fields: Any,
     ) -> Path:
         path = tmp_path / "runs" / name
         config, selection = FolderConfig(run_dir=path, name=called), {"seed": 0, "tasks": tasks or {}}
         with RunDir(path, config, protocol(**fields), selection) as run:
             rows = list(rows)
+            run.measured["training"] = training or {}
             with RowStore(path / "rows.jsonl") as store:
                 for row in rows:
                     store.append(row.id, row)

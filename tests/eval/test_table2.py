@@ -72,6 +72,21 @@ def test_runs_on_the_answers_of_base_are_told_by_the_option_or_found(
     assert (tmp_path / "given" / "table2.md").read_bytes() == (tmp_path / "found" / "table2.md").read_bytes()
 
 
+def test_the_judge_that_rewarded_a_model_is_named_and_may_not_be_the_one_that_measures_it(
+    runs: list[str], make_run: MakeRun, rows_of: RowsOf, tmp_path: Path
+) -> None:
+    for judge, note in (
+        ("grounding-1", "RL was rewarded by grounding-1."),
+        ("local-1", "WARNING: RL was rewarded by this judge: its follow-up rates here measure nothing."),
+    ):
+        training = {"method": "grpo", "base": "m@Base", "reward_judge": judge}
+        rows = rows_of("pocket_math", 40, 9, model="m@RL")
+        rl = make_run(f"rl-{judge}", rows, called="RL", model="m@RL", training=training)
+        out = tmp_path / judge
+        assert main([runs[0], str(rl), "--out", str(out)]) == 0
+        assert note in (out / "table2.md").read_text()
+
+
 def test_what_cannot_stand_side_by_side_is_refused_in_a_line(
     runs: list[str], make_run: MakeRun, rows_of: RowsOf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,44 @@
+"""What a trained model folder says of its own training: from which weights, by which method, rewarded by which judge.
+
+A judge that has rewarded a model does not measure it, and whoever compares models must be able to see that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.run_dir import write_atomically
+
+FILE = "training.json"
+
+
+def write_training_record(model: Path, *, method: str, base: str, reward_judge: str | None = None) -> None:
+    """Leave the record in a model folder.
+
+    Args:
+        base: id of the weights that training began with.
+        reward_judge: id of the judge whose decisions were rewarded, if one's were.
+    """
+    record = {"method": method, "base": base, "reward_judge": reward_judge}
+    write_atomically(model / FILE, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_training_record(model: Path) -> dict[str, Any]:
+    """The record in a model folder; empty where it has none, as a model that was not trained here.
+
+    Raises:
+        ConfigError: the file is no such record.
+    """
+    try:
+        record = json.loads((model / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{model / FILE} can't be read ({error}); copy it from where the model was saved") from error
+    if not isinstance(record, Mapping):
+        raise ConfigError(f"{model / FILE} is no record of a training; copy it from where the model was saved")
+    return dict(record)
