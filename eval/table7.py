@@ -1,0 +1,138 @@
+"""Table 7: how far judges agree with each other on the user turns of finished runs, beside the paper's numbers.
+
+    python -m eval.table7 --judges local,grounding RUN... [--out DIR]
+    python -m eval.table7 --judges local,openai:gpt-5.4-nano-2026-03-17 --openai.budget_usd 5 RUN...
+
+Every generated user turn of the runs is judged by each judge. Judgements are kept in DIR, so that a killed command goes
+on where it was; what a run's own judge has said is not asked again. A judge behind a server names its model behind a
+colon, and takes its options as --openai.OPTION VALUE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from eval import plugin, progress, table
+from eval.command import GOES_ON, command
+from eval.command_line import load
+from eval.config import Config, ConfigError, Plugin, options_for
+from eval.judge import Judge
+from eval.panel_agreement import RatedPanel
+from eval.paper.writing import WRITERS
+from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
+from eval.run_dir import write_atomically
+from eval.runs import read_runs
+from eval.tables.table7 import build
+
+PROG = "python -m eval.table7"
+ABOUT = "Judge the user turns of finished runs by several judges, and print how far these agree: Table 7."
+
+
+class JudgeConfig(Config):
+    """One judge, as a probe's configuration names it."""
+
+    judge: Plugin = Field(description="a file of eval/judges/, with its options")
+
+
+@command(stopped=GOES_ON)
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns 0."""
+    ours, of_judges = _split(sys.argv[1:] if argv is None else argv)
+    options = _parser().parse_args(ours)
+    configs = judge_configs(options.judges.split(","), of_judges)
+    judges = [plugin.load("eval.judges", config.name).Judge(**config.options) for config in configs]
+    refuse_one_judge([judge.id for judge in judges])
+    panel = read_panel(read_runs(options.runs))
+    with open_store(options.out) as store:
+        rejudged = [Rejudging(panel, judge, store) for judge in judges]
+        for config, judge, one in zip(configs, judges, rejudged, strict=True):
+            refuse_unbounded(config, judge, len(one.missing()))
+        for one in rejudged:
+            one.judge(progress.shown)
+        results = {judge.id: tuple(one.results()) for judge, one in zip(judges, rejudged, strict=True)}
+    tables = build(RatedPanel(panel.ids, panel.contexts, results))
+    for ending, render in WRITERS.items():
+        write_atomically(options.out / f"table7.{ending}", render(tables))
+    print(table.to_terminal(tables))
+    for judge in judges:
+        if judge.measured:
+            print(f"{judge.id} has used: {', '.join(f'{name} {value}' for name, value in judge.measured.items())}")
+    print(f"{len(panel.ids)} user turns; {panel.left_out} rows have none. Written to {options.out}")
+    return 0
+
+
+def judge_configs(names: Sequence[str], options: Sequence[tuple[str, str]]) -> list[Plugin]:
+    """The judges of "local" and "openai:MODEL", each with the options of its kind, ("openai.concurrency", "8").
+
+    Raises:
+        ConfigError: a judge is unknown, or takes no such option, or an option is of no judge here.
+    """
+    kinds = [name.partition(":")[0] for name in names]
+    for option, _ in options:
+        if option.partition(".")[0] not in kinds:
+            raise ConfigError(
+                f"--{option} is no option of {', '.join(dict.fromkeys(kinds))}; write --JUDGE.OPTION VALUE"
+            )
+    if unknown := [kind for kind in kinds if kind not in plugin.names("eval.judges")]:
+        raise ConfigError(f"--judges: no {unknown[0]!r}; there are {', '.join(plugin.names('eval.judges'))}")
+    configs = []
+    for name, kind in zip(names, kinds, strict=True):
+        model = name.partition(":")[2]
+        arguments = ["--judge", kind, *(["--judge.model", model] if model else [])]
+        for option, value in options:
+            if option.startswith(f"{kind}."):
+                arguments += [f"--judge{option.removeprefix(kind)}", value]
+        asked = load(JudgeConfig, arguments, prog=PROG, about="").judge
+        taken = options_for(plugin.load("eval.judges", kind).Judge.__init__, asked.options, kind)
+        configs.append(Plugin(name=kind, **taken))
+    return configs
+
+
+def refuse_unbounded(config: Plugin, judge: Judge, missing: int) -> None:
+    """Raise a `ConfigError` where a judge is paid for and nothing bounds what it may spend."""
+    if missing and judge.cost_bound and config.options.get("budget_usd") is None:
+        raise ConfigError(
+            f"{judge.id} has {missing} user turns to judge, at most ${missing * judge.cost_bound:.2f}; say what it may "
+            f"spend, such as --{config.name}.budget_usd 5"
+        )
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The command's own arguments, and those of judges: `--openai.concurrency 8` or `--openai.concurrency=8`."""
+    ours: list[str] = []
+    of_judges: list[tuple[str, str]] = []
+    tokens = iter(argv)
+    for token in tokens:
+        name, equals, value = token.partition("=")
+        if not name.startswith("--") or "." not in name:
+            ours.append(token)
+            continue
+        given = value if equals else next(tokens, None)
+        if given is None:
+            raise ConfigError(f"{name} needs a value")
+        of_judges.append((name[2:], given))
+    return ours, of_judges
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(PROG, description=ABOUT, allow_abbrev=False)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder of a finished run")
+    parser.add_argument(
+        "--judges",
+        required=True,
+        metavar="JUDGE,JUDGE",
+        help=f"two or more of {', '.join(plugin.names('eval.judges'))}; openai:MODEL; slices are drawn by the first",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/table7"), metavar="DIR", help="folder of judgements and table"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
