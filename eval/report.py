@@ -1,9 +1,9 @@
-"""Write finished runs as one HTML file: what was measured and with what, tables, label shares, every dialogue.
+"""Write finished runs as one HTML file, long ones in parts: what was measured and with what, tables, label shares, every dialogue.
 
     python -m eval.report RUN... [--out report.html] [--allow-gpqa-text]
 
-The file needs nothing beside it: no network, no fonts, no other file. Texts of gated data sets stay out of it unless
-asked for.
+The file needs nothing beside it: no network, no fonts, no other file. Beyond 5,000 rows or 20 MB, further dialogues
+follow in numbered pages in a folder beside it. Texts of gated data sets stay out unless asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eval.config import ConfigError
 from eval.report_page.page import write_page
 from eval.runs import read_runs
 
-ABOUT = "Write finished runs as one self-contained HTML file: settings, tables, label shares, dialogues side by side."
+ABOUT = "Write finished runs as self-contained HTML: settings, tables, label shares, dialogues side by side."
 
 
 @command()

@@ -1,16 +1,18 @@
-"""The dialogues of the page: which of them it holds, and each as one line of JSON.
+"""The dialogues of a report: each as one line of JSON, spread over as many parts as a browser can open one by one.
 
-A browser can open some megabytes of text, not every run there may be, so a page has a limit; the rows it leaves out are
-chosen by their ids alone, alike in every run, never by what was generated or judged.
+A browser can open some megabytes of text, not every run there may be. Which part a dialogue is in depends on its id
+alone, alike in every run, never on what was generated or judged, so that each part is a fair sample of all rows.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Dialogue, Message
@@ -22,72 +24,108 @@ from eval.summary import answer_of, setting_of, user_turn_of
 
 MAX_TEXT = 50_000
 """Characters of one text that are shown."""
+UNWRITTEN = 2**23
+"""Characters of entries that wait in memory before they are appended to the files of their parts."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a page may hold of rows, a dialogue counting once per run, and of bytes of their JSON."""
+    """What a part holds on average at most: rows, a dialogue counting once per run, and bytes of the runs' files."""
 
     rows: int = 5_000
     bytes: int = 20_000_000
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The dialogues of a page; `ids` is None where they are all there."""
+class Part:
+    """Some of the dialogues, in a file of their entries."""
 
-    ids: frozenset[str] | None
-    shown: int
-    """Dialogues on the page, each with a row a run that has it."""
-    total: int
+    path: Path
+    dialogues: int
+    """Each with a row a run that has it."""
     gated: int
-    """Dialogues whose text is withheld, of those on the page."""
+    """Dialogues whose text is withheld."""
+
+    def entries(self) -> Iterator[str]:
+        """Its rows, one line of JSON each, run by run."""
+        return (entry for _, _, entry in _spooled(self.path))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """All dialogues of a report."""
+
+    parts: tuple[Part, ...]
     failures: tuple[tuple[int, str, str, str, int], ...]
     """Run number, task, stage, kind and count, over all rows."""
 
+    @property
+    def dialogues(self) -> int:
+        """Dialogues in all parts."""
+        return sum(part.dialogues for part in self.parts)
+
 
 @dataclass
-class _Size:
-    task: str
-    rows: int = 0
-    bytes: int = 0
-    gated: bool = False
+class _Spool:
+    """Appends entries to the file of their part, a file at a time and some megabytes at once."""
+
+    folder: Path
+    waiting: dict[int, list[str]] = field(default_factory=dict)
+    size: int = 0
+
+    def add(self, part: int, line: str) -> None:
+        self.waiting.setdefault(part, []).append(line)
+        self.size += len(line)
+        if self.size > UNWRITTEN:
+            self.write()
+
+    def write(self) -> None:
+        for part, lines in self.waiting.items():
+            with self.path(part).open("a", encoding="utf-8") as file:
+                file.writelines(lines)
+        self.waiting, self.size = {}, 0
+
+    def path(self, part: int) -> Path:
+        return self.folder / f"{part}.jsonl"
 
 
-def choose(runs: Sequence[Run], limits: Limits, allow_gated_text: bool) -> Choice:
-    """Read every row once and choose the dialogues that fit: each task in turn gives the next by SHA-256 of its id.
-
-    Memory grows with the number of dialogues, not with their text.
+def spread(runs: Sequence[Run], limits: Limits, allow_gated_text: bool, folder: Path) -> Spread:
+    """Put the entry of every row into the file of its part in `folder`; time is linear in the rows, memory bounded.
 
     Raises:
         ConfigError: a line of a run is no row.
     """
-    sizes: dict[str, _Size] = {}
+    parts = number_of_parts(runs, limits)
+    spool = _Spool(folder)
     failures: Counter[tuple[int, str, str, str]] = Counter()
     for number, run in enumerate(runs):
         for row in run.rows():
-            size = sizes.setdefault(row.id, _Size(row.task))
-            size.rows += 1
-            size.bytes += len(encode(row, number, allow_gated_text).encode())
-            size.gated |= bool(row.meta.get("gated")) and not allow_gated_text
+            gated = bool(row.meta.get("gated")) and not allow_gated_text
+            entry = encode(row, number, allow_gated_text)
+            spool.add(part_of(row.id, parts), f"{'g' if gated else 't'}{json.dumps(row.id)}\t{entry}\n")
             if row.failure:
                 failures[number, row.task, row.failure.stage, row.failure.kind] += 1
-    chosen = list(_fitting(sizes, limits))
-    return Choice(
-        ids=frozenset(chosen) if len(chosen) < len(sizes) else None,
-        shown=len(chosen),
-        total=len(sizes),
-        gated=sum(sizes[id].gated for id in chosen),
+    spool.write()
+    counted = [_counted(spool.path(part)) for part in range(parts)]
+    return Spread(
+        parts=tuple(counted),
         failures=tuple((*key, count) for key, count in sorted(failures.items(), key=_in_order)),
     )
 
 
-def entries(runs: Sequence[Run], choice: Choice, allow_gated_text: bool) -> Iterator[str]:
-    """The chosen rows, one line of JSON each, run by run."""
-    for number, run in enumerate(runs):
-        for row in run.rows():
-            if choice.ids is None or row.id in choice.ids:
-                yield encode(row, number, allow_gated_text)
+def number_of_parts(runs: Sequence[Run], limits: Limits) -> int:
+    """Parts that hold no more than the limits on average; read from the sizes of the files."""
+    rows = bytes = 0
+    for path in (path / "rows.jsonl" for run in runs for path in run.paths):
+        bytes += path.stat().st_size
+        with path.open("rb") as file:
+            rows += sum(1 for _ in file)
+    return max(1, math.ceil(rows / limits.rows), math.ceil(bytes / limits.bytes))
+
+
+def part_of(id: str, parts: int) -> int:
+    """The part of a dialogue, from 0: its id's SHA-256 modulo the number of parts."""
+    return int.from_bytes(hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest()[:8]) % parts
 
 
 def encode(row: Dialogue, run: int, allow_gated_text: bool) -> str:
@@ -122,6 +160,26 @@ def encode(row: Dialogue, run: int, allow_gated_text: bool) -> str:
     )
 
 
+def _counted(path: Path) -> Part:
+    seen: set[str] = set()
+    gated: set[str] = set()
+    for withheld, id, _ in _spooled(path):
+        seen.add(id)
+        if withheld:
+            gated.add(id)
+    return Part(path, len(seen), len(gated))
+
+
+def _spooled(path: Path) -> Iterator[tuple[bool, str, str]]:
+    """(withheld, id as JSON, entry) of each line; a part without dialogues has no file."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            id, _, entry = line[1:-1].partition("\t")
+            yield line[0] == "g", id, entry
+
+
 def _message(message: Message) -> dict[str, Any]:
     told: dict[str, Any] = {"role": message.role, "text": _cut(message.text), "by": message.by}
     told |= {"finish": message.finish, "tokens": message.tokens}
@@ -137,18 +195,3 @@ def _cut(text: str) -> str:
 def _in_order(counted: tuple[tuple[int, str, str, str], int]) -> tuple[int, tuple[int, str], str, str]:
     (run, task, stage, kind), _ = counted
     return run, place(task), stage, kind
-
-
-def _fitting(sizes: dict[str, _Size], limits: Limits) -> Iterator[str]:
-    by_task: dict[str, list[str]] = {}
-    for id in sorted(sizes, key=lambda id: hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest()):
-        by_task.setdefault(sizes[id].task, []).append(id)
-    rows = bytes = 0
-    for turn in zip_longest(*(by_task[task] for task in sorted(by_task, key=place))):
-        for id in turn:
-            if id is None:
-                continue
-            rows, bytes = rows + sizes[id].rows, bytes + sizes[id].bytes
-            if rows > limits.rows or bytes > limits.bytes:
-                return
-            yield id

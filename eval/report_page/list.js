@@ -54,7 +54,7 @@ function refresh() {
   shown = 0;
   byId("list").replaceChildren();
   show(PAGE);
-  byId("count").textContent = `${found.length} of ${dialogues.length} dialogues`;
+  byId("count").textContent = `${found.length} of ${dialogues.length} dialogues${document.querySelector(".parts") ? " in this part" : ""}`;
 }
 
 function choice(name, title, options) {

@@ -1,4 +1,4 @@
-"""The page itself: one template, its style and its script, filled and written row by row.
+"""The page itself: its template, style and script, filled and written row by row; parts beside it where one is too long.
 
 Its Content-Security-Policy allows this style and this script by their hashes, images that carry their own data, and
 nothing else: no request, no other script, no markup made of text.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from eval.labels import LABELS
 from eval.model_comparison.evidence import relative_url
 from eval.paper.headings import SETTINGS, heading, place
 from eval.report_page import tables
-from eval.report_page.dialogues import Choice, Limits, choose, entries
+from eval.report_page.dialogues import Limits, Spread, spread
 from eval.report_page.facts import Facts, facts_of
 from eval.report_page.figures import drawings
 from eval.report_page.inert import json_for_html, visible
@@ -34,60 +35,92 @@ SCRIPTS = ("text.js", "rows.js", "opened.js", "list.js")
 """Parts of the one script, in order."""
 
 
-def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, limits: Limits | None = None) -> Choice:
-    """Put the page of the runs at `path`, whole or not at all; returns which dialogues it holds.
+def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, limits: Limits | None = None) -> Spread:
+    """Put the page of the runs at `path`, whole or not at all; returns which dialogues are where.
 
-    Equal runs give equal bytes. Time is linear in the rows; no more than one row's text is held at a time.
+    What goes beyond the limits of one part follows in further pages `2.html`, `3.html` ... in the folder `NAME_parts`
+    beside it, NAME that of the page without its ending. Equal runs give equal bytes. Time is linear in the rows, and
+    memory does not grow with them.
 
     Raises:
         ConfigError: two runs cannot be told apart, or a line of a run is no row.
         OSError: `path` can't be written.
     """
+    facts = facts_of(runs)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        spool = Path(folder)
+        found = spread(runs, limits or Limits(), allow_gated_text, spool)
+        shared = {"title": facts.title, "spread": found, **_frame(runs, facts)}
+        places = [path, *(_parts_of(path) / f"{number}.html" for number in range(2, len(found.parts) + 1))]
+        for number, (place, part) in enumerate(zip(places, found.parts, strict=True), start=1):
+            links = [relative_url(other, place.parent) for other in places]
+            fields = {**shared, "number": number, "part": part, "parts": links}
+            if number == 1:
+                _write("page.html", {**fields, **_fields(runs, facts, path.parent)}, spool / "1.html")
+            else:
+                _write("part.html", fields, spool / f"{number}.html")
+        _publish(spool, places)
+    return found
+
+
+def _parts_of(path: Path) -> Path:
+    return path.with_name(f"{path.stem}_parts")
+
+
+def _write(template: str, fields: Mapping[str, Any], path: Path) -> None:
     from markupsafe import Markup
 
-    limits = limits or Limits()
-    facts = facts_of(runs)
-    choice = choose(runs, limits, allow_gated_text)
-    fields = _fields(runs, facts, choice, limits, path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            rows = map(Markup, entries(runs, choice, allow_gated_text))
-            for piece in _template().generate(**fields, rows=rows):
-                file.write(piece)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return choice
+    with path.open("w", encoding="utf-8") as file:
+        for piece in _template(template).generate(**fields, rows=map(Markup, fields["part"].entries())):
+            file.write(piece)
 
 
-def _fields(runs: Sequence[Run], facts: Facts, choice: Choice, limits: Limits, folder: Path) -> dict[str, Any]:
+def _publish(made: Path, places: Sequence[Path]) -> None:
+    """Move the pages of `made` to their places, the first one last, and remove parts of a longer report before it."""
+    folder = _parts_of(places[0])
+    if len(places) > 1:
+        folder.mkdir(exist_ok=True)
+    for number, place in reversed(list(enumerate(places, start=1))):
+        os.replace(made / f"{number}.html", place)
+    for old in folder.glob("*.html"):
+        if old.stem.isdecimal() and old not in places:
+            old.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _frame(runs: Sequence[Run], facts: Facts) -> dict[str, Any]:
+    """What every part has: its policy, style and script, and what the script needs to know."""
     from markupsafe import Markup
 
     style = Markup(_read("page.css"))
     script = Markup("".join(['"use strict";\n', *map(_read, SCRIPTS)]))
+    return {
+        "policy": f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        "style": style,
+        "script": script,
+        "vocabulary": Markup(json_for_html(_vocabulary(runs, facts))),
+    }
+
+
+def _fields(runs: Sequence[Run], facts: Facts, folder: Path) -> dict[str, Any]:
+    """What the first part has besides."""
     shown, wanting = tables.paper_tables(runs)
     return {
         "facts": facts,
         "files": [_files(run, folder) for run in runs],
         "models": side_by_side(runs, folder),
-        "policy": f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-        "style": style,
-        "script": script,
         "results": tables.results(runs, facts),
         "shares": tables.label_shares(runs, facts),
         "paper_tables": shown,
         "wanting": wanting,
         "drawings": list(drawings(runs)),
         "details": tables.details(runs, facts),
-        "choice": choice,
-        "limits": limits,
         "legend": [(label, place_of(label), LABELS[label]) for label in ORDER],
         "heading": heading,
         "drawing_width": WIDTH,
         "bar_width": BAR,
-        "vocabulary": Markup(json_for_html(_vocabulary(runs, facts))),
     }
 
 
@@ -108,7 +141,7 @@ def _vocabulary(runs: Sequence[Run], facts: Facts) -> Mapping[str, Any]:
     }
 
 
-def _template() -> Template:
+def _template(name: str) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -119,7 +152,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _inert(value: Any) -> Any:

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.report_page.dialogues import Limits
+from eval.report_page.page import write_page
+from eval.runs import read_runs
 
 pytestmark = pytest.mark.browser
 
@@ -322,3 +325,30 @@ def luminance(seen: Any, name: str) -> float:
     channels = [int(value[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_beyond_the_bound_the_dialogues_follow_in_parts_that_lead_to_each_other(
+    make_report: MakeReport, visit: Any
+) -> None:
+    rows = [row(n, HOSTILE[n % len(HOSTILE)]) for n in range(40)]
+    path = make_report(rows)
+    found = write_page(read_runs([path.parent]), path, limits=Limits(rows=15))
+    assert len(found.parts) == 3
+    seen = visit(path)
+    shown: list[str] = []
+    for number, part in enumerate(found.parts, start=1):
+        assert seen.count == f"{part.dialogues} of {part.dialogues} dialogues in this part"
+        shown += seen.page.locator(".about").all_inner_texts()
+        seen.page.locator(".opener").first.press("Enter")
+        assert seen.page.locator(".message.turn .text").inner_text() in HOSTILE
+        if number < 3:
+            seen.page.get_by_role("link", name=f"Part {number + 1}").press("Enter")
+            seen.page.wait_for_url(f"**/report_parts/{number + 1}.html")
+    assert len(set(shown)) == 40, "each dialogue is in one part"
+    seen.page.get_by_role("link", name="Tables, figures and settings").click()
+    assert seen.page.url == path.as_uri() and seen.page.locator("#results").is_visible()
+    assert seen.page.evaluate("window.ran") is None and seen.dialogs == [] and seen.complaints == []
+    assert {url for url in seen.requests if url.startswith("file:")} == {
+        path.as_uri(),
+        *((path.parent / "report_parts" / f"{number}.html").as_uri() for number in (2, 3)),
+    }

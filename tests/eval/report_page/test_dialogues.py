@@ -1,7 +1,8 @@
-"""Which dialogues a report holds, and what it tells of each."""
+"""In which part of a report each dialogue is, and what it tells of each."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.report import report
-from eval.report_page.dialogues import MAX_TEXT, Limits, choose
+from eval.report_page.dialogues import MAX_TEXT, Limits, spread
 from eval.report_page.page import write_page
 from eval.runs import read_runs
 
@@ -40,38 +41,60 @@ def test_every_row_is_there_with_all_that_happened_to_it(page_of: Any, row_of: A
     assert (rows[real.id]["answer"], rows[real.id]["turn"], rows[real.id]["setting"]) == (1, 2, "held-out")
 
 
-def test_beyond_the_limit_tasks_take_turns_alike_in_every_run(
+def test_beyond_the_limit_dialogues_follow_in_parts_alike_in_every_run(
     make_run: MakeRun, rows_of: Any, read_page: Any, tmp_path: Path
 ) -> None:
     def rows(genuine: int) -> list[Dialogue]:
         return rows_of("gsm8k", 60, genuine) + rows_of("ifbench", 6, 0)
 
     plain, warm = make_run("a", rows(30)), make_run("b", rows(0)[::-1], temperature=1.0)
-    runs = read_runs([plain, warm])
-    choice = write_page(runs, tmp_path / "page.html", limits=Limits(rows=40))
-    page = read_page(tmp_path / "page.html")
-    shown = page.json("rows")
-    of_run = [{row["id"] for row in shown if row["run"] == number} for number in (0, 1)]
-    assert of_run[0] == of_run[1] == choice.ids and len(shown) == 40
-    assert sum(row["task"] == "ifbench" for row in shown) == 12
-    assert (choice.shown, choice.total) == (20, 66)
-    assert "20 of 66 dialogues: as many as stay within 40 rows" in " ".join(page.text.split())
-    assert choose(runs[::-1], Limits(rows=40), False).ids == choice.ids
+    found = write_page(read_runs([plain, warm]), tmp_path / "page.html", limits=Limits(rows=40))
+    paths = [tmp_path / "page.html", *(tmp_path / "page_parts" / f"{number}.html" for number in (2, 3, 4))]
+    assert len(found.parts) == 4 and found.dialogues == 66
+    assert sorted((tmp_path / "page_parts").iterdir()) == paths[1:]
+    shown: list[str] = []
+    for path, part in zip(paths, found.parts, strict=True):
+        page = read_page(path)
+        of_run = [{row["id"] for row in page.json("rows") if row["run"] == number} for number in (0, 1)]
+        assert of_run[0] == of_run[1] and len(of_run[0]) == part.dialogues > 0
+        assert f"{part.dialogues} of 66 dialogues: part {paths.index(path) + 1} of 4" in " ".join(page.text.split())
+        links = [attributes["href"] for name, attributes in page.elements if name == "a" and "href" in attributes]
+        led = {(path.parent / link).resolve() for link in links if link and not link.startswith("#")}
+        assert set(paths) <= led, "each part leads to all others"
+        shown += of_run[0]
+    assert len(shown) == len(set(shown)) == 66
+    assert "Results" in read_page(paths[0]).text and "Table 2" not in read_page(paths[1]).text
 
 
-def test_the_choice_does_not_look_at_what_was_said_or_judged(make_run: MakeRun, rows_of: Any) -> None:
-    ids = [
-        choose(read_runs([make_run(name, rows_of("gsm8k", 50, genuine, turn=turn))]), Limits(rows=10), False).ids
-        for name, genuine, turn in (("a", 0, "short"), ("b", 50, "rather longer than that"))
-    ]
-    assert ids[0] == ids[1] and len(ids[0] or ()) == 10
+def test_a_shorter_report_leaves_no_part_of_a_longer_one_and_no_file_of_others_goes(
+    make_run: MakeRun, rows_of: Any, tmp_path: Path
+) -> None:
+    runs = read_runs([make_run("a", rows_of("gsm8k", 30, 3))])
+    folder = tmp_path / "page_parts"
+    write_page(runs, tmp_path / "page.html", limits=Limits(rows=5))
+    assert len(list(folder.iterdir())) == 5
+    (folder / "notes.html").write_text("mine")
+    write_page(runs, tmp_path / "page.html", limits=Limits(rows=10))
+    assert sorted(path.name for path in folder.iterdir()) == ["2.html", "3.html", "notes.html"]
+    (folder / "notes.html").unlink()
+    write_page(runs, tmp_path / "page.html")
+    assert not folder.exists() and sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "runs"]
+
+
+def test_the_part_does_not_depend_on_what_was_said_or_judged(make_run: MakeRun, rows_of: Any, tmp_path: Path) -> None:
+    found = []
+    for name, genuine, turn in (("a", 0, "short"), ("b", 50, "rather longer than that")):
+        (tmp_path / f"spool_{name}").mkdir()
+        runs = read_runs([make_run(name, rows_of("gsm8k", 50, genuine, turn=turn))])
+        spread_out = spread(runs, Limits(rows=10), False, tmp_path / f"spool_{name}")
+        found.append([{json.loads(entry)["id"] for entry in part.entries()} for part in spread_out.parts])
+    assert found[0] == found[1] and len(found[0]) == 5
 
 
 def test_bytes_are_limited_and_one_text_is_cut(make_run: MakeRun, row_of: Any, read_page: Any, tmp_path: Path) -> None:
     long = row_of("gsm8k", 0, turn="x" * (MAX_TEXT + 7))
     run = make_run("run", [long, *(row_of("gsm8k", number) for number in range(1, 30))])
-    limits = Limits(bytes=5_000)
-    choice = write_page(read_runs([run]), tmp_path / "page.html", limits=limits)
-    assert 0 < choice.shown < 30
+    found = write_page(read_runs([run]), tmp_path / "page.html", limits=Limits(bytes=5_000))
+    assert len(found.parts) > 5 and found.dialogues == 30
     (row,) = [row for row in read_page(report([run])).json("rows") if row["id"] == long.id]
     assert row["messages"][-1]["text"] == "x" * MAX_TEXT + "\n[7 more characters in rows.jsonl]"
