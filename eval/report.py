@@ -1,4 +1,4 @@
-"""Write finished runs as one HTML file, long ones in parts: what was measured and with what, tables, label shares, every dialogue.
+"""Write finished runs as HTML, long ones in parts: what was measured and with what, tables, label shares, dialogues.
 
     python -m eval.report RUN... [--out report.html] [--allow-gpqa-text]
 

@@ -1,4 +1,4 @@
-"""The page itself: its template, style and script, filled and written row by row; parts beside it where one is too long.
+"""The page itself: its template, style and script, filled row by row, and parts beside it where one is too long.
 
 Its Content-Security-Policy allows this style and this script by their hashes, images that carry their own data, and
 nothing else: no request, no other script, no markup made of text.
@@ -52,8 +52,8 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
         found = spread(runs, limits or Limits(), allow_gated_text, spool)
         shared = {"title": facts.title, "spread": found, **_frame(runs, facts)}
         places = [path, *(_parts_of(path) / f"{number}.html" for number in range(2, len(found.parts) + 1))]
-        for number, (place, part) in enumerate(zip(places, found.parts, strict=True), start=1):
-            links = [relative_url(other, place.parent) for other in places]
+        for number, (page, part) in enumerate(zip(places, found.parts, strict=True), start=1):
+            links = [relative_url(other, page.parent) for other in places]
             fields = {**shared, "number": number, "part": part, "parts": links}
             if number == 1:
                 _write("page.html", {**fields, **_fields(runs, facts, path.parent)}, spool / "1.html")
@@ -80,8 +80,8 @@ def _publish(made: Path, places: Sequence[Path]) -> None:
     folder = _parts_of(places[0])
     if len(places) > 1:
         folder.mkdir(exist_ok=True)
-    for number, place in reversed(list(enumerate(places, start=1))):
-        os.replace(made / f"{number}.html", place)
+    for number in range(len(places), 0, -1):
+        os.replace(made / f"{number}.html", places[number - 1])
     for old in folder.glob("*.html"):
         if old.stem.isdecimal() and old not in places:
             old.unlink()
