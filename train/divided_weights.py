@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from eval.config import ConfigError
+
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Trainer
@@ -36,7 +38,13 @@ def gathered(trainer: Trainer) -> dict[str, Tensor]:
 
 @contextmanager
 def whole(trainer: Trainer) -> Iterator[None]:
-    """Meanwhile any one process may generate with the model in a trainer, without the others."""
+    """Meanwhile any one process may generate with the model in a trainer, without the others.
+
+    Raises:
+        ConfigError: FSDP2 divides the weights, which only all processes together can generate with.
+    """
+    if trainer.is_fsdp_enabled:
+        raise ConfigError("with parallel fsdp2 nothing is probed while it trains; set probe to null, or take zero3")
     if not _is_zero3(trainer):
         yield
         return

@@ -117,8 +117,8 @@ class Parts:
         from train.adapters import add_adapters
         from train.merging import open_model
 
-        set_seed(self.config.seed)  # adapters begin at random
         model = open_model(self.folder, getattr(torch, self.config.dtype))
+        set_seed(self.config.seed)  # adapters begin at random; ZeRO-3 draws numbers while weights are read
         return model if self.config.lora is None else add_adapters(model, self.config.lora)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.config import ConfigError
 from train.divided_weights import gathered, whole
 
 
@@ -28,3 +29,9 @@ def test_one_process_generates_as_it_is(trainer) -> None:
     with whole(trainer):
         assert trainer.model.model.embed_tokens.weight.numel()
     assert all(before[name].equal(tensor) for name, tensor in trainer.model.state_dict().items())
+
+
+def test_what_fsdp2_divides_is_not_probed(trainer) -> None:
+    trainer.is_fsdp_enabled = True
+    with pytest.raises(ConfigError, match="set probe to null"), whole(trainer):
+        pass

@@ -1,0 +1,301 @@
+"""Training over two processes as over one: DDP, ZeRO-2 and ZeRO-3 on two gloo processes and a tiny Qwen3.5.
+
+The same global batch gives the same losses, to within 1e-4 of them: sums are made in another order, and the optimizer
+divides small gradients by their size. Each run of two processes is killed after a checkpoint and goes on from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.dialogue import Dialogue, Message
+from eval.rows import read_rows
+from eval.weights import check_model_folder
+from train.training_log import losses, read_log
+
+pytestmark = pytest.mark.integration
+
+STEPS, KILLED_AFTER, TOLERANCE = 4, 2, 1e-4
+"""`TOLERANCE`: of losses, of them; of weights, of them or absolute."""
+LIKELY = "Why does he keep 7 pens? How many pens does Tom have?"
+"""What a random model is made to say, in any order, so that some of its turns end and some are rewarded."""
+TRAINED = {"adapters": ["--lora.r", "4"], "all": ["--lora", "null"]}
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+@pytest.fixture(scope="module")
+def deepspeed() -> None:
+    """Skips where DeepSpeed cannot run; else its extension for CPUs is compiled, the first time for minutes."""
+    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler: DeepSpeed compiles an extension on a machine without a GPU")
+
+
+@pytest.fixture(scope="module")
+def tiny(qwen3_5_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random Qwen3.5 that prefers a few words, and ends its turns soon."""
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.models.qwen3_5.configuration_qwen3_5 import Qwen3_5TextConfig
+
+    torch.manual_seed(0)
+    sizes = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+    }
+    linear = {
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "linear_key_head_dim": 8,
+        "linear_value_head_dim": 8,
+    }
+    config = Qwen3_5TextConfig(
+        vocab_size=len(qwen3_5_tokenizer), num_hidden_layers=4, max_position_embeddings=512, **sizes, **linear
+    )
+    model = AutoModelForCausalLM.from_config(config).eval()
+    stop = qwen3_5_tokenizer.convert_tokens_to_ids("<|im_end|>")
+    with torch.no_grad():
+        for weights in model.parameters():  # larger than at initialization, so that layers make a difference
+            weights.add_(torch.randn_like(weights) * 0.02)
+        hidden = model.model(torch.randint(config.vocab_size, (8, 64))).last_hidden_state.mean(dim=(0, 1))
+        for token, logit in [(stop, 13.0), *((token, 7.0) for token in qwen3_5_tokenizer.encode(LIKELY))]:
+            model.lm_head.weight[token] += logit * hidden / hidden.square().sum()
+    folder = tmp_path_factory.mktemp("tiny")
+    model.save_pretrained(folder)
+    qwen3_5_tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eleven conversations, which are no whole number of batches."""
+    path = tmp_path_factory.mktemp("data") / "conversations.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(11):
+            turns = (
+                Message("user", f"Tom has {number + 3} pens{' and more' * (number % 4)}. He gets 4. How many?"),
+                Message("assistant", f"He has {number + 3} + 4 = {number + 7} pens."),
+                Message("user", f"Is it still {number + 7} if he loses one of the pens first?"),
+            )
+            file.write(json.dumps(Dialogue("collab", turns).to_json()) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sft(tiny: Path, data: Path) -> list[str]:
+    """The command of a fine-tuning whose epoch is two steps, one of them incomplete."""
+    given = {
+        "model": tiny,
+        "format": "qwen3_5",
+        "data": data,
+        "global-batch-size": 8,
+        "trl.per-device-train-batch-size": 2,
+        "trl.learning-rate": 0.01,
+        "trl.num-train-epochs": 2,
+        "trl.max-steps": STEPS,
+        "trl.save-steps": 1,
+        "probe.every": 2,
+        "probe.tasks.pocket.limit": 2,
+        "probe.answers.max-tokens": 4,
+        "probe.sampling.max-tokens": 4,
+    }
+    return ["-m", "train.sft", *_options(given)]
+
+
+@pytest.fixture(scope="module")
+def rl(tiny: Path) -> list[str]:
+    given = {
+        "model": tiny,
+        "format": "qwen3_5",
+        "prompts.arithmetic.limit": 12,
+        "answer-tokens": 12,
+        "user-tokens": 12,
+        "temperature": 1.0,
+        "max-episodes": 16 * STEPS,
+        "rewards.gsm8k.weight": 1,
+        "rewards.followup.rate": "specific",
+        "judge": "grounding",
+        "lora.r": 4,
+        "global-batch-size": 16,
+        "trl.per-device-train-batch-size": 4,
+        "trl.num-generations": 8,
+        "trl.learning-rate": 0.003,
+        "trl.beta": 0.05,
+        "trl.save-steps": 1,
+    }
+    return ["-m", "train.rl", *_options(given)]
+
+
+def _options(given: dict[str, Any]) -> list[str]:
+    return [token for name, value in given.items() for token in (f"--{name}", str(value))]
+
+
+def one(command: list[str], run_dir: Path) -> list[str]:
+    return [sys.executable, *command, "--run-dir", str(run_dir)]
+
+
+def two(command: list[str], run_dir: Path, kind: str) -> list[str]:
+    launch = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--master-port",
+        str(_free_port()),
+    ]
+    return [*launch, *command, "--run-dir", str(run_dir), "--parallel", kind]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **ENVIRONMENT}
+    return subprocess.run(arguments, cwd=repository, capture_output=True, text=True, timeout=900, env=environment)
+
+
+def killed_and_resumed(start: Callable[[], list[str]], run_dir: Path, repository: Path, output: Path) -> None:
+    """Kill a run after a checkpoint, every process of it, and let it go on to its end."""
+    log = run_dir / "log.jsonl"
+    with (
+        output.open("w") as said,
+        subprocess.Popen(
+            start(), cwd=repository, stdout=said, stderr=said, env={**os.environ, **ENVIRONMENT}, start_new_session=True
+        ) as process,
+    ):
+        deadline = time.monotonic() + 800
+        while not _has_step(log, KILLED_AFTER + 1):
+            assert process.poll() is None, output.read_text()[-3000:]
+            assert time.monotonic() < deadline, output.read_text()[-3000:]
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert not (run_dir / "summary.json").exists()
+    done = run(start(), repository)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def _has_step(log: Path, step: int) -> bool:
+    return log.exists() and any(line["step"] == step and "loss" in line for line in read_log(log))
+
+
+def alone(command: list[str], repository: Path, run_dir: Path) -> Path:
+    """The folder of a run of one process that nothing disturbed."""
+    done = run(one(command, run_dir), repository)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return run_dir
+
+
+@pytest.fixture(scope="module")
+def sft_alone(sft: list[str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By what is trained, adapters or all weights."""
+    folders = tmp_path_factory.mktemp("sft")
+    return {name: alone([*sft, *more], repository, folders / name) for name, more in TRAINED.items()}
+
+
+@pytest.fixture(scope="module")
+def rl_alone(rl: list[str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return alone(rl, repository, tmp_path_factory.mktemp("rl") / "run")
+
+
+@pytest.mark.parametrize(
+    ("kind", "trained"), [("ddp", "adapters"), ("zero2", "adapters"), ("zero3", "adapters"), ("zero3", "all")]
+)
+def test_fine_tuning(
+    kind: str,
+    trained: str,
+    sft: list[str],
+    sft_alone: dict[str, Path],
+    deepspeed: None,
+    repository: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_dir, command = tmp_path / "run", [*sft, *TRAINED[trained]]
+    killed_and_resumed(lambda: two(command, run_dir, kind), run_dir, repository, tmp_path / "said")
+    single, double = losses(sft_alone[trained] / "log.jsonl"), losses(run_dir / "log.jsonl")
+    assert list(single) == list(range(1, STEPS + 1)) and double == pytest.approx(single, rel=TOLERANCE)
+    assert_same_model(sft_alone[trained], run_dir)
+    assert_probed_by_one_process(sft_alone[trained], run_dir)
+    assert probe(run_dir) == 0
+    assert train_sft([*command[2:], "--run-dir", str(run_dir), "--parallel", kind]) == 2
+    assert "a run of 2 processes, and now there are 1" in capsys.readouterr().err
+
+
+def assert_same_model(single: Path, double: Path) -> None:
+    from safetensors.torch import load_file
+
+    check_model_folder(double / "model")
+    expected, found = (load_file(folder / "model" / "model.safetensors") for folder in (single, double))
+    assert expected.keys() == found.keys()
+    for name, tensor in expected.items():
+        assert found[name].allclose(tensor, rtol=TOLERANCE, atol=TOLERANCE), name
+
+
+def assert_probed_by_one_process(single: Path, double: Path) -> None:
+    """The same was found at the same steps, and a step that was made twice has not been probed twice."""
+    expected, found = (
+        {line["step"]: line["probe"] for line in read_log(folder / "log.jsonl") if "probe" in line}
+        for folder in (single, double)
+    )
+    assert list(expected) == [0, 2, 4] and found == expected
+    rows = sorted(path.relative_to(double) for path in (double / "probes").glob("*/rows.jsonl"))
+    assert len(rows) == 3 and all(len(list(read_rows(double / path))) == 2 for path in rows)
+
+
+def probe(run_dir: Path) -> int:
+    from eval.probe import main
+
+    given = {
+        "model": run_dir / "model",
+        "format": "qwen3_5",
+        "tasks.pocket.limit": 1,
+        "answers.max-tokens": 2,
+        "sampling.max-tokens": 2,
+        "run-dir": run_dir.parent / "probe",
+    }
+    return main(_options(given))
+
+
+def train_sft(arguments: list[str]) -> int:
+    from train.sft import main
+
+    return main(arguments)
+
+
+@pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3"])
+def test_reinforcement(
+    kind: str, rl: list[str], rl_alone: Path, deepspeed: None, repository: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    killed_and_resumed(lambda: two(rl, run_dir, kind), run_dir, repository, tmp_path / "said")
+    single, double = (
+        {line["step"]: line for line in read_log(folder / "log.jsonl") if "loss" in line}
+        for folder in (rl_alone, run_dir)
+    )
+    assert list(single) == list(double) == list(range(1, STEPS + 1))
+    assert any(line["grad_norm"] > 0 for line in single.values())
+    for step, line in single.items():
+        for name in ("loss", "grad_norm", "kl", "entropy", "rewards/followup/mean", "reward"):
+            assert double[step][name] == pytest.approx(line[name], rel=TOLERANCE, abs=1e-5), (step, name)
+    said = [{row.id: row.messages for row in read_rows(folder / "episodes.jsonl")} for folder in (rl_alone, run_dir)]
+    assert said[0] == said[1]
+    assert_same_model(rl_alone, run_dir)
