@@ -2,77 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
-from eval.dialogue import Judgement
-from eval.gold import GoldItem, context_hash
-from eval.rater_agreement import compare
+from eval.agreement_table import kappa_cell
+from eval.gold import context_hash
+from eval.rater_agreement import kappa, percent_agreement
 from eval.review_bench.items import ReviewItem
 from eval.review_bench.store import ReviewStore
+from eval.stats.kappa_interval import kappa_interval
 from eval.table import Cell, Table
 
 COLUMNS = ("pair", "n", "first yes %", "second yes %", "agree %", "kappa", "label agree %", "label kappa")
-Decided = Mapping[int, tuple[str, bool]]
-"""Label and binary by position, of one rater."""
+INTERVAL = "In brackets: 95 % interval, contexts resampled whole; — where nothing shows how kappa varies."
+BALANCED = "The sample is balanced: shares of yes, agreement and kappa are those of the sample, not of the runs."
+
+
+@dataclass(frozen=True)
+class Rater:
+    """A reviewer or a judge, with the label and the binary by position of what it has decided in full."""
+
+    name: str
+    decided: Mapping[int, tuple[str, bool]]
 
 
 def agreement_table(store: ReviewStore) -> Table:
     """Every pair of reviewers, and every reviewer with every judge, on the items that both have decided in full."""
     items = dict(store.items())
-    reviewers = {name: _of_reviewer(store, name) for name in store.annotators()}
-    judges = _of_judges(items)
-    pairs = [(a, b, reviewers[a], reviewers[b]) for a, b in combinations(reviewers, 2)]
-    pairs += [(name, judge, reviewers[name], judges[judge]) for name in reviewers for judge in judges]
-    rows = tuple(_row(f"{a} / {b}", compared(items, first, second)) for a, b, first, second in pairs)
-    notes = [f"{name}: {len(decided)} of {store.count} items decided in full" for name, decided in reviewers.items()]
-    if str(store.protocol["sample"]).startswith("balanced"):
-        notes.append(
-            "The sample is balanced: shares of yes, agreement and kappa are those of the sample, not of the runs."
-        )
+    reviewers, judges = _reviewers(store), _judges(items)
+    pairs = [*combinations(reviewers, 2), *((reviewer, judge) for reviewer in reviewers for judge in judges)]
+    contexts = {position: context_hash(item.dialogue.messages[:-2]) for position, item in items.items()}
+    notes = [f"{one.name}: {len(one.decided)} of {store.count} items decided in full" for one in reviewers]
+    notes += [INTERVAL] if pairs else []
+    notes += [BALANCED] if str(store.protocol["sample"]).startswith("balanced") else []
+    rows = tuple(_row(first, second, contexts) for first, second in pairs)
     return Table("Agreement of reviewers and judges", COLUMNS, rows, tuple(notes))
 
 
-def compared(items: Mapping[int, ReviewItem], first: Decided, second: Decided) -> dict[str, Any]:
-    """The report of `eval/rater_agreement.py` on the items that both have decided."""
-    both = sorted(first.keys() & second.keys())
-    gold = [_gold(items[position], *first[position]) for position in both]
-    return compare(gold, [Judgement(*second[position], judge="second") for position in both])
+def _reviewers(store: ReviewStore) -> list[Rater]:
+    return [
+        Rater(
+            name,
+            {
+                position: (decision.label, decision.genuine)
+                for position, decision in store.decisions(name).items()
+                if decision.label is not None and decision.genuine is not None
+            },
+        )
+        for name in store.annotators()
+    ]
 
 
-def _of_reviewer(store: ReviewStore, name: str) -> dict[int, tuple[str, bool]]:
-    return {
-        position: (decision.label, decision.genuine)
-        for position, decision in store.decisions(name).items()
-        if decision.label is not None and decision.genuine is not None
-    }
-
-
-def _of_judges(items: Mapping[int, ReviewItem]) -> dict[str, dict[int, tuple[str, bool]]]:
+def _judges(items: Mapping[int, ReviewItem]) -> list[Rater]:
     decided: dict[str, dict[int, tuple[str, bool]]] = {}
     for position, item in items.items():
         for judgement in item.judgements:
             decided.setdefault(judgement.judge, {})[position] = (judgement.label, judgement.genuine)
-    return decided
+    return [Rater(judge, theirs) for judge, theirs in decided.items()]
 
 
-def _gold(item: ReviewItem, label: str, genuine: bool) -> GoldItem:
-    context = context_hash(item.dialogue.messages[:-2])
-    return GoldItem(item.dialogue, label, genuine, context, item.turn.by, item.temperature)
-
-
-def _row(pair: str, report: Mapping[str, Any]) -> tuple[Cell, ...]:
-    binary, label = report["binary"], report["label"]
-    yes = binary.get("prevalence", {"gold": None, "judge": None})
+def _row(first: Rater, second: Rater, contexts: Mapping[int, str]) -> tuple[Cell, ...]:
+    both = sorted(first.decided.keys() & second.decided.keys())
+    labels, other_labels = ([rater.decided[position][0] for position in both] for rater in (first, second))
+    binary, other_binary = ([rater.decided[position][1] for position in both] for rater in (first, second))
+    within = [contexts[position] for position in both]
     return (
-        Cell(pair),
-        Cell.number(report["n"]),
-        *(_percent(share) for share in (yes["gold"], yes["judge"], binary["agreement"])),
-        Cell.number(binary["kappa"], digits=3),
-        _percent(label["agreement"]),
-        Cell.number(label["kappa"], digits=3),
+        Cell(f"{first.name} / {second.name}"),
+        Cell.number(len(both)),
+        *(_percent(sum(yes) / len(both) if both else None) for yes in (binary, other_binary)),
+        *_agreement(binary, other_binary, within),
+        *_agreement(labels, other_labels, within),
     )
+
+
+def _agreement(first: Sequence[Hashable], second: Sequence[Hashable], contexts: Sequence[str]) -> tuple[Cell, Cell]:
+    value = kappa(first, second)
+    interval = None if value is None else kappa_interval(first, second, contexts)
+    return _percent(percent_agreement(first, second)), kappa_cell(value, interval, rated=bool(first))
 
 
 def _percent(share: float | None) -> Cell:

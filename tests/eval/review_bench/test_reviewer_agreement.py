@@ -40,6 +40,8 @@ def test_each_pair_is_compared_on_what_both_decided_in_full(reviewed: ReviewStor
     pair = rows["Ada / Ben"]
     assert pair["n"] == 9
     assert (pair["agree %"], pair["label agree %"]) == (about(700 / 9), about(300 / 9))
+    binary = table.rows[0][COLUMNS.index("kappa")]
+    assert binary.low < binary.value < binary.high and "[" in binary.text, "with its interval"
     chance = (5 / 9) * (3 / 9) + (4 / 9) * (6 / 9)
     assert pair["kappa"] == about((7 / 9 - chance) / (1 - chance))
     assert (pair["first yes %"], pair["second yes %"]) == (about(500 / 9), about(300 / 9))
@@ -48,7 +50,7 @@ def test_each_pair_is_compared_on_what_both_decided_in_full(reviewed: ReviewStor
 def test_the_notes_say_how_much_was_decided_and_that_the_sample_is_balanced(reviewed: ReviewStore) -> None:
     notes = agreement_table(reviewed).notes
     assert notes[:2] == ("Ada: 10 of 10 items decided in full", "Ben: 9 of 10 items decided in full")
-    assert "not of the runs" in notes[2]
+    assert "resampled whole" in notes[2] and "not of the runs" in notes[3]
 
 
 def test_nothing_decided_is_unknown_and_no_score(store: ReviewStore) -> None:
