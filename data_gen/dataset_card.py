@@ -17,7 +17,7 @@ from data_gen.filtering import Filtered
 from data_gen.generation_parts import Parts
 from data_gen.leaks import LEAK
 from data_gen.summary import Summary, tables
-from eval import plugin, table
+from eval import plugin, table_formats
 from eval.dialogue import Dialogue
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -35,7 +35,7 @@ def card(parts: Parts, filtered: Filtered, counted: Summary) -> str:
         _about(parts, counted),
         _use(parts),
         "## Sources\n\n" + _listed(_sources(parts, counted)),
-        "## Filters\n\n" + _listed(_filters(parts)) + "\n\n" + table.to_markdown(tables(counted)).strip(),
+        "## Filters\n\n" + _listed(_filters(parts)) + "\n\n" + table_formats.to_markdown(tables(counted)).strip(),
         "## Overlap with evaluations\n\n" + _leak_check(parts, counted),
         "## Examples\n\n" + "\n\n".join(map(_quoted, _examples(filtered.kept))),
     ]

@@ -14,7 +14,7 @@ from data_gen.generating import generate
 from data_gen.generation_parts import open_parts
 from data_gen.overview import overview
 from data_gen.summary import tables
-from eval import table
+from eval import table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
 
@@ -26,11 +26,11 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete data set."""
     config = load(GenerateConfig, sys.argv[1:] if argv is None else argv, prog="python -m data_gen.run", about=ABOUT)
     parts = open_parts(config)
-    print(table.to_terminal([overview(parts)]), flush=True)
+    print(table_formats.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
     data_set = generate(config, parts=parts)
-    print(table.to_terminal(tables(data_set.summary)))
+    print(table_formats.to_terminal(tables(data_set.summary)))
     print(f"data set: {data_set.folder}")
     return 0
 

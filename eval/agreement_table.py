@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from eval.stats.rates import Interval
-from eval.table import UNKNOWN, Cell, Table, to_terminal
+from eval.table import UNKNOWN, Cell, Table
+from eval.table_formats import to_terminal
 
 COLUMNS = ("slice", "n", "unj.", "gold yes", "judge yes", "kappa", "agree", "label kappa", "label agree")
 UNDEFINED = "undefined"

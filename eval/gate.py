@@ -20,7 +20,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval import table
+from eval import table_formats
 from eval.command import UNUSABLE, command
 from eval.config import ConfigError
 from eval.model_comparison.figure import parse_figure
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.json:
         print(json.dumps(as_json(base, new, checks, status), indent=2))
         return status
-    print(table.to_terminal([build(base, new, checks)]))
+    print(table_formats.to_terminal([build(base, new, checks)]))
     print(*turned_rows(base, new, checks), sep="\n")
     return status
 

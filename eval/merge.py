@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from eval import table
+from eval import table_formats
 from eval.command import command
 from eval.merging import merge
 
@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     options = _parser().parse_args(argv)
     _, tables = merge(options.shards, options.out)
-    print(table.to_terminal(tables))
+    print(table_formats.to_terminal(tables))
     print(f"run folder: {options.out}")
     return 0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from eval import table
+from eval import table_formats
 from eval.command import command
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
         written.append(write_figures(runs, options.out))
     tables = [shown for part in written for shown in part.tables]
     files = [path for part in written for path in part.files]
-    print(table.to_terminal(tables))
+    print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
     print(*(f"wrote {path}" for path in files), sep="\n")
     return 0 if files else 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from eval import table
+from eval import table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
 from eval.probe_config import ProbeConfig
@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     config = load(ProbeConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.probe", about=ABOUT)
     _, tables = probe(config)
-    print(table.to_terminal(tables))
+    print(table_formats.to_terminal(tables))
     print(f"run folder: {config.run_dir}")
     return 0
 

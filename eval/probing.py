@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from eval import progress, table
+from eval import progress, table_formats
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
 from eval.judge import used_between
@@ -25,6 +25,7 @@ from eval.run_dir import RunDir, write_atomically
 from eval.shard import mark
 from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
+from eval.table import Table
 from eval.tables import table2
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 def probe(
     config: ProbeConfig, display: progress.Progress = progress.shown, opened: Opened | None = None
-) -> tuple[list[TaskSummary], list[table.Table]]:
+) -> tuple[list[TaskSummary], list[Table]]:
     """Complete the run folder of `config`; returns what its rows add up to, and the tables of that.
 
     Args:
@@ -95,7 +96,7 @@ def judge(
 
 def complete(
     run: RunDir, config: ProbeConfig, protocol: Mapping[str, Any], rows: RowStore
-) -> tuple[list[TaskSummary], list[table.Table]]:
+) -> tuple[list[TaskSummary], list[Table]]:
     """Write the tables of the rows as markdown, CSV and JSON, and last the summary; returns summaries and tables.
 
     Raises:
@@ -108,7 +109,11 @@ def complete(
         logger.warning("%s", nothing_judged(rows))
     told = table2.Protocol.of(protocol)
     tables = table2.build(config.name or Path(config.model).name, summaries, told)
-    for ending, text in (("md", table.to_markdown), ("csv", table.to_csv), ("json", table.to_json)):
+    for ending, text in (
+        ("md", table_formats.to_markdown),
+        ("csv", table_formats.to_csv),
+        ("json", table_formats.to_json),
+    ):
         write_atomically(run.path / f"table2.{ending}", text(tables))
     run.finish({"protocol": asdict(told), "tasks": [asdict(summary) for summary in summaries]})
     return summaries, tables

@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
             _export(store, options.export, annotator)
         elif options.agreement:
             from eval.review_bench.reviewer_agreement import agreement_table
-            from eval.table import to_terminal
+            from eval.table_formats import to_terminal
 
             print(to_terminal([agreement_table(store)]))
         else:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval import table
+from eval import table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
 from eval.model_comparison.writing import Sources, write
@@ -26,6 +26,7 @@ from eval.runs import read_runs
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import estimate
+from eval.table import each_note_once
 
 ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
@@ -36,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
     cells = config.cells()
     opened = Opened()
-    print(table.to_terminal([estimate(cells, opened)]), flush=True)
+    print(table_formats.to_terminal([estimate(cells, opened)]), flush=True)
     if not config.dry_run:
         sweep(cells, opened)
         publish(cells, config.run_dir)
@@ -58,17 +59,18 @@ def publish(cells: Sequence[Cell], folder: Path) -> None:
     runs = read_runs([cell.config.run_dir for cell in cells])
     written = [write_tables(runs, folder / "paper", run_tables.names()), write_figures(runs, folder / "paper")]
     write_page(runs, folder / "report.html", False)
-    print(table.to_terminal([shown for part in written for shown in part.tables]))
+    print(table_formats.to_terminal([shown for part in written for shown in part.tables]))
     print(*(line for part in written for line in part.left_out), sep="\n")
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
 
 def compare(own: Sequence[Cell], cross: Sequence[Cell], folder: Path) -> None:
     """Print Table 2 of these cells with its verdicts, and write it into `folder`, as `eval.table2` does."""
-    sources = Sources(*(tuple(cell.config.run_dir for cell in cells) for cells in (own, cross)))
+    of_own, of_cross = (tuple(cell.config.run_dir for cell in cells) for cells in (own, cross))
+    sources = Sources(of_own, of_cross)
     comparison = sources.compare()
     write(sources, comparison, folder)
-    print(table.to_terminal(table.each_note_once(comparison_tables(comparison))))
+    print(table_formats.to_terminal(each_note_once(comparison_tables(comparison))))
     print(f"Table 2: {folder}/table2.md")
 
 

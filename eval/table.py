@@ -1,37 +1,18 @@
-"""A table: a title, columns, rows of cells, notes; as text, markdown, LaTeX for people, as CSV and JSON for machines.
+"""A table: a title, columns, rows of cells, notes. A cell is what a person reads, and the numbers behind it.
 
-It knows no measure: `eval/tables/` decides what stands in a cell. Text is data: nothing in it can change a rendering.
+It knows no measure: `eval/tables/` decides what stands in a cell, `eval/table_formats.py` writes it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
-import shutil
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from eval.stats.rates import Interval, Rate
 
 UNKNOWN = "—"
 DIGITS = 4
 """Decimals of exported numbers: enough for any n here, and above what differs between floating-point libraries."""
-MARKS = re.compile(r"[\\`*|<&~]|\](?=[(\[:])|_(?![^\W_])|(?<![^\W_])_")
-"""What markdown could take for markup; an underscore inside a word is not, so that names stay readable."""
-LINK_MARKS = re.compile(rf"[\[\]]|{MARKS.pattern}")
-"""The same inside the text of a link, which a bracket would end."""
-ESCAPED = r"\\\g<0>"
-LATEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "`": r"\textasciigrave{}", '"': r"{\char34}"},
-    **{"-": "-{}", "'": "'{}", "—": r"\textemdash{}"},
-}
-"""How LaTeX writes a character that it would read as a command, or join with its twin into a longer one."""
-LATEX_MARKS = re.compile(r"[&%$#_{}\\~^|<>`\"—]|-(?=-)|'(?=')")
 
 
 @dataclass(frozen=True)
@@ -40,10 +21,10 @@ class Cell:
 
     text: str
     value: float | None = None
-    """A count, a mean, or a rate in percent."""
+    """A count, a mean, a rate in percent, or a figure without a unit such as kappa."""
     low: float | None = None
     high: float | None = None
-    """Ends of the 95 % interval, in percent."""
+    """Ends of the 95 % interval, in the same unit."""
     successes: int | None = None
     n: int | None = None
     total: int | None = None
@@ -115,34 +96,6 @@ class Table:
             assert len(row) == len(self.columns), f"{self.title}: {len(row)} cells under {len(self.columns)} columns"
 
 
-def to_markdown(tables: Sequence[Table]) -> str:
-    """The tables as aligned markdown, one line a row however wide."""
-    return "\n".join(_markdown(table) for table in tables)
-
-
-def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
-    """The tables wrapped to `width` columns, by default those of the terminal; plain text without control codes."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    width = width or shutil.get_terminal_size(fallback=(120, 40)).columns
-    console = Console(file=io.StringIO(), width=width, force_terminal=False, legacy_windows=False)
-    with console.capture() as capture:
-        for table in tables:
-            grid = Grid(box=box.SIMPLE_HEAD)
-            for index, column in enumerate(table.columns):
-                grid.add_column(Text(_printable(column)), justify="right" if index else "left", overflow="fold")
-            longest = max((len(row[0].text) for row in table.rows), default=0)
-            grid.columns[0].min_width = min(longest, width // 4)
-            for row in table.rows:
-                grid.add_row(*(Text(_printable(cell.text)) for cell in row))
-            notes = (Text(_printable(note)) for note in table.notes)
-            console.print(Text(_printable(table.title)), grid, *notes, "", sep="\n")
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
-
-
 def each_note_once(tables: Sequence[Table]) -> list[Table]:
     """The tables for readers of all of them: a note that several share stands under the last of these alone."""
     later = [{note for other in tables[place + 1 :] for note in other.notes} for place in range(len(tables))]
@@ -150,102 +103,3 @@ def each_note_once(tables: Sequence[Table]) -> list[Table]:
         replace(one, notes=tuple(note for note in one.notes if note not in repeated))
         for one, repeated in zip(tables, later, strict=True)
     ]
-
-
-def to_csv(tables: Sequence[Table]) -> str:
-    """Long form, one line per measurement: `table, row, column, value, low, high, successes, n, total, paper, text`.
-
-    `value`, `low`, `high`, `paper` are in the unit that the column or row names (rates in percent); empty: unknown.
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["table", "row", "column", "value", "low", "high", "successes", "n", "total", "paper", "text"])
-    for table in tables:
-        for name, *cells in table.rows:
-            for column, cell in zip(table.columns[1:], cells, strict=True):
-                numbers = [cell.value, cell.low, cell.high, cell.successes, cell.n, cell.total, cell.paper]
-                words = [_inert(word) for word in (table.title, name.text, column, cell.text)]
-                writer.writerow([*words[:3], *numbers, words[3]])
-    return out.getvalue()
-
-
-def to_json(tables: Sequence[Table]) -> str:
-    """A JSON list of tables; each cell with its text and its numbers, null where there is none."""
-    return json.dumps([asdict(table) for table in tables], indent=1) + "\n"
-
-
-def to_latex(tables: Sequence[Table]) -> str:
-    """The tables as LaTeX floats of at most a text's width; the document needs the package booktabs."""
-    return "\n".join(_latex(table) for table in tables)
-
-
-def _latex(table: Table) -> str:
-    columns, *rows = (
-        " & ".join(map(_latex_text, texts)) + r" \\"
-        for texts in (table.columns, *([cell.text for cell in row] for row in table.rows))
-    )
-    notes = [rf"\par\smallskip {_latex_text(note)}" for note in table.notes]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{_latex_text(table.title)}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}",
-            r"\toprule",
-            columns,
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-            *notes,
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def _latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is; a first [ or * would belong to the command before it."""
-    escaped = LATEX_MARKS.sub(lambda mark: LATEX[mark[0]], _printable(text))
-    return "{}" + escaped if escaped[:1] in ("[", "*") else escaped
-
-
-def _markdown(table: Table) -> str:
-    from rich.cells import cell_len
-
-    lines = [[_escape(text) for text in table.columns]]
-    lines += [[_linked(cell) for cell in row] for row in table.rows]
-    widths = [max(3, *(cell_len(line[i]) for line in lines)) for i in range(len(table.columns))]
-    rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
-    padded = []
-    for line in lines:
-        gaps = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        padded.append([line[0] + gaps[0]] + [gap + text for text, gap in zip(line[1:], gaps[1:], strict=True)])
-    body = ["| " + " | ".join(line) + " |" for line in (padded[0], rule, *padded[1:])]
-    notes = [f"- {_escape(note)}" for note in table.notes]
-    return "\n".join([f"### {_escape(table.title)}", "", *body, "", *notes, *([""] if notes else [])])
-
-
-def _linked(cell: Cell) -> str:
-    """A cell as markdown; in the text of a link, brackets would end it."""
-    if cell.link is None:
-        return _escape(cell.text)
-    return f"[{LINK_MARKS.sub(ESCAPED, _printable(cell.text))}]({cell.link})"
-
-
-def _escape(text: str) -> str:
-    """Text that markdown shows as it is: on one line, without control characters, with its marks escaped."""
-    return MARKS.sub(ESCAPED, _printable(text))
-
-
-def _printable(text: str) -> str:
-    """White space as single spaces; control, format and surrogate characters as the replacement character."""
-    text = " ".join(text.split())
-    return "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in text)
-
-
-def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    text = _printable(text)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -12,9 +12,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from eval import table
+from eval import table_formats
 from eval.command import command
 from eval.model_comparison.writing import Sources, tables_of, write
+from eval.table import each_note_once
 
 ABOUT = "Compare models on the same rows: Table 2 beside the paper's numbers, with a verdict on each."
 
@@ -28,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     correction = sources.correct(comparison)
     files = write(sources, comparison, options.out, correction)
     shown = [one for one in tables_of(comparison, correction) if not one.title.startswith("Labels")]
-    print(table.to_terminal(table.each_note_once(shown)))
+    print(table_formats.to_terminal(each_note_once(shown)))
     print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
     return 0
 

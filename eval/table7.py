@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from eval import plugin, progress, table
+from eval import plugin, progress, table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
 from eval.config import Config, ConfigError, Plugin, options_for
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
     tables = build(RatedPanel(panel.ids, panel.contexts, results))
     for ending, render in WRITERS.items():
         write_atomically(options.out / f"table7.{ending}", render(tables))
-    print(table.to_terminal(tables))
+    print(table_formats.to_terminal(tables))
     for judge in judges:
         if judge.measured:
             print(f"{judge.id} has used: {', '.join(f'{name} {value}' for name, value in judge.measured.items())}")

@@ -17,7 +17,7 @@ LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 def model_card(parts: Parts, summary: dict[str, Any]) -> str:
     """The card of a fine-tuning run."""
-    from eval import table
+    from eval import table_formats
 
     config = parts.config
     data = "\n".join(f"- `{path}`, sha256 `{sha}`" for path, sha in parts.data_files.items())
@@ -28,7 +28,7 @@ def model_card(parts: Parts, summary: dict[str, Any]) -> str:
         f"Loss of the first steps {summary['loss']['first']:.4f}, of the last {summary['loss']['last']:.4f}.",
         probe_found(summary["probe"]),
         f"## Data\n\n{data}",
-        table.to_markdown([overview(parts)]),
+        table_formats.to_markdown([overview(parts)]),
     ]
     return card(config, config.name, "sft", None if parts.is_local else config.model, sections)
 

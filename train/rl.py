@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from eval import table
+from eval import table_formats
 from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import finished
@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     parts = open_parts(config)
     summary = finished(config.run_dir, parts.protocol)
     if (summary is None or config.dry_run) and not parts.arguments.process_index:
-        print(table.to_terminal([overview(parts)]), flush=True)
+        print(table_formats.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
     summary = summary or reinforce(parts, functools.partial(print, file=sys.stderr, flush=True))

@@ -11,7 +11,7 @@ from train.rl_parts import Parts
 
 def rl_card(parts: Parts, summary: dict[str, Any]) -> str:
     """The card of a reinforcement-learning run."""
-    from eval import table
+    from eval import table_formats
 
     config = parts.config
     rewards = "\n".join(
@@ -24,7 +24,7 @@ def rl_card(parts: Parts, summary: dict[str, Any]) -> str:
         f"## Mean rewards\n\n{rewards}\n\nJudged by `{summary['reward_judge']}`: what it says of this model is what "
         "the model was trained to make it say, and measures nothing.",
         probe_found(summary["probe"]),
-        table.to_markdown([overview(parts)]),
+        table_formats.to_markdown([overview(parts)]),
     ]
     return card(config, config.name, "grpo", None if parts.is_local else config.model, sections)
 

@@ -13,7 +13,7 @@ import sys
 
 from rich.console import Console
 
-from eval import table
+from eval import table_formats
 from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import fine_tune, finished
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     summary = finished(config.run_dir, parts.protocol)
     if (summary is None or config.dry_run) and not parts.arguments.process_index:
-        print(table.to_terminal([overview(parts)]), flush=True)
+        print(table_formats.to_terminal([overview(parts)]), flush=True)
     if config.dry_run:
         return 0
     summary = summary or fine_tune(parts, functools.partial(print, file=sys.stderr, flush=True))

@@ -20,7 +20,8 @@ from eval.model_comparison.labelled_sample import Decided, Decisions
 from eval.model_comparison.measured_model import read_distinct
 from eval.paper.writing import WRITERS
 from eval.run_dir import write_atomically
-from eval.table import Table, each_note_once, to_markdown
+from eval.table import Table, each_note_once
+from eval.table_formats import to_markdown
 from eval.tables.table2_models import build
 
 NAME = "table2"

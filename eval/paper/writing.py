@@ -7,13 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval import plugin, table
+from eval import plugin, table_formats
 from eval.config import ConfigError
 from eval.paper import drawing, run_tables
 from eval.run_dir import write_atomically
 from eval.runs import Run
+from eval.table import Table, each_note_once
 
-WRITERS = {"md": table.to_markdown, "csv": table.to_csv, "tex": table.to_latex, "json": table.to_json}
+WRITERS = {
+    "md": table_formats.to_markdown,
+    "csv": table_formats.to_csv,
+    "tex": table_formats.to_latex,
+    "json": table_formats.to_json,
+}
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,7 @@ class Written:
     """The files of all that the runs hold, its tables, and a line for each table or figure that they do not hold."""
 
     files: tuple[Path, ...]
-    tables: tuple[table.Table, ...]
+    tables: tuple[Table, ...]
     left_out: tuple[str, ...]
 
 
@@ -40,7 +46,7 @@ def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Writte
                 write_atomically(files[-1], render(one.tables))
     return Written(
         files=tuple(files),
-        tables=tuple(shown for one in built for shown in table.each_note_once(one.tables)),
+        tables=tuple(shown for one in built for shown in each_note_once(one.tables)),
         left_out=tuple(f"{one.title}: left out, {one.lacks}" for one in built if not one.tables),
     )
 

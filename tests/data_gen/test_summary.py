@@ -16,7 +16,7 @@ from data_gen.generation_parts import Parts, open_parts
 from data_gen.summary import ABOUT, Summary, summarise, tables
 from eval.config import validate
 from eval.stats.rates import Rate
-from eval.table import to_json, to_markdown
+from eval.table_formats import to_json, to_markdown
 
 Make = Callable[..., Any]
 

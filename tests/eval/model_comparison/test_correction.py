@@ -16,7 +16,7 @@ from eval.model_comparison.correction import correct
 from eval.model_comparison.recomputing import recompute
 from eval.model_comparison.writing import DECISIONS, Sources, write
 from eval.runs import read_run
-from eval.table import to_csv
+from eval.table_formats import to_csv
 from eval.tables.table2_models import build
 
 MakeModel = Callable[..., Path]

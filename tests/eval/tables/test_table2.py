@@ -12,7 +12,8 @@ import pytest
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.labels import LABELS
 from eval.summary import summarise
-from eval.table import Table, to_csv, to_json, to_markdown
+from eval.table import Table
+from eval.table_formats import to_csv, to_json, to_markdown
 from eval.tables.table2 import Protocol, build
 
 PROTOCOL = Protocol("tiny@0123", "local-1", "as_history", 0.0, perturbation="none", answers_from=None)

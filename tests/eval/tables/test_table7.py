@@ -9,7 +9,8 @@ import pytest
 from eval.dialogue import Failure, Judgement
 from eval.panel_agreement import RatedPanel
 from eval.paper.published import read_paper
-from eval.table import Table, to_json
+from eval.table import Table
+from eval.table_formats import to_json
 from eval.tables.table7 import _paper_name, build
 
 NANO, MINI = "openai-gpt-5.4-nano-2026-03-17-0a1b2c3d", "openai-gpt-5.4-mini-2026-03-17-0a1b2c3d"
