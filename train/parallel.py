@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -129,6 +130,7 @@ def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[st
         os.environ.setdefault("DS_ACCELERATOR", "cpu")
         _let_deepspeed_compile()
     os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
+    warnings.filterwarnings("ignore", message="`torch.distributed", category=FutureWarning)  # names that DeepSpeed uses
     try:
         import deepspeed  # noqa: F401
     except ImportError as error:
