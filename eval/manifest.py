@@ -24,6 +24,7 @@ PREFIXES = (
     "TOKENIZERS_",
     "TORCH_",
     "USERTURN_",
+    "VLLM_",
 )
 SECRET = re.compile(r"KEY|TOKEN(?!IZERS_)|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|SIGNATURE|PRIVATE", re.IGNORECASE)
 SECRET_VALUE = re.compile(r"://[^/\s]*@|\b(hf|sk|ghp|xox[a-z])[_-]\w{8,}")

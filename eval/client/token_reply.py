@@ -14,6 +14,12 @@ from typing import Any
 from eval.client.chat_reply import Fault, Usage, usage_of
 
 MARK = "token_id:"
+NO_IDS = "no_token_ids"
+"""Kind of the fault of a server that does not return any."""
+
+
+class NoIds(Exception):
+    """A choice is whole and has no ids."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ def token_reply_of(body: str | Mapping[str, Any]) -> TokenReply | Fault:
             prompt_ids=None if prompt is None else _ids(prompt),
             usage=usage_of(response.get("usage")),
         )
+    except NoIds as error:
+        return Fault(NO_IDS, str(error), billable=True)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         detail = f"{type(error).__name__}: {error} in {str(body)[:200]!r}"
         return Fault("malformed_response", detail, transient=True, billable=True)
@@ -63,7 +71,7 @@ def _choice(choice: Mapping[str, Any]) -> TokenChoice:
     elif given is not None and all(token.startswith(MARK) for token in given["tokens"]):
         ids = _ids([int(token.removeprefix(MARK)) for token in given["tokens"]])
     else:
-        raise ValueError("no token ids: neither token_ids nor logprobs with tokens of the form token_id:17")
+        raise NoIds("neither token_ids nor logprobs with tokens of the form token_id:17")
     log_probs = None if given is None else tuple(float(value) for value in given["token_logprobs"])
     if log_probs is not None and len(log_probs) != len(ids):
         raise ValueError(f"{len(log_probs)} log-probs of {len(ids)} tokens")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.client.chat_reply import Fault, Usage
-from eval.client.token_reply import TokenChoice, TokenReply, token_reply_of
+from eval.client.token_reply import NO_IDS, TokenChoice, TokenReply, token_reply_of
 
 MARKED = {"tokens": ["token_id:5", "token_id:7"], "token_logprobs": [-0.5, -1]}
 
@@ -42,8 +42,6 @@ def test_several_choices_come_in_their_order_with_prompt_and_usage() -> None:
     "choices",
     [
         [],
-        [choice()],
-        [choice(logprobs={"tokens": ["Hello"], "token_logprobs": [-1.0]})],
         [choice(logprobs={"tokens": ["token_id:x"], "token_logprobs": [-1.0]})],
         [choice(token_ids=[5], logprobs=MARKED)],
         [choice(token_ids=["5"])],
@@ -58,6 +56,12 @@ def test_several_choices_come_in_their_order_with_prompt_and_usage() -> None:
 def test_what_has_no_ids_is_a_fault_that_may_pass(choices: list[object]) -> None:
     fault = read(*choices)
     assert isinstance(fault, Fault) and fault.kind == "malformed_response" and fault.transient
+
+
+@pytest.mark.parametrize("fields", [{}, {"logprobs": {"tokens": ["Hello"], "token_logprobs": [-1.0]}}])
+def test_a_server_that_returns_no_ids_is_not_asked_again(fields: dict[str, object]) -> None:
+    fault = read(choice(**fields))
+    assert isinstance(fault, Fault) and fault.kind == NO_IDS and not fault.transient
 
 
 JSON = st.recursive(

@@ -1,0 +1,297 @@
+"""The engine over a real HTTP server: the ids of the model itself, whatever the server and the network do meanwhile."""
+
+from __future__ import annotations
+
+import os
+import random
+import runpy
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain, cycle, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from eval.config import ConfigError
+from eval.dialogue import Failure
+from eval.engine import Completion, Prompt, Sampling
+from eval.engines import server, transformers
+from eval.probe import main
+from eval.rows import read_rows
+
+SCRIPT = Path(__file__).with_name("completions_server.py")
+CompletionsServer = runpy.run_path(str(SCRIPT))["CompletionsServer"]
+
+STOP = frozenset(range(0, 400, 12))
+GREEDY = Sampling(max_tokens=12)
+SAMPLED = Sampling(max_tokens=12, temperature=1.0, top_p=0.9, top_k=40)
+
+
+@pytest.fixture(scope="module")
+def here(tiny_model: Path) -> transformers.Engine:
+    return transformers.Engine(tiny_model, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def prompts(here: transformers.Engine) -> list[Prompt]:
+    draw = random.Random(0)
+    lengths = [draw.randint(1, 30) for _ in range(20)]
+    ids = [[draw.randrange(here.vocabulary) for _ in range(length)] for length in lengths]
+    return [Prompt(f"p{number}", each, 2**63 + number) for number, each in enumerate(ids)]
+
+
+@pytest.fixture(scope="module")
+def expected(here: transformers.Engine, prompts: list[Prompt]) -> dict[str, Any]:
+    made = dict(here.generate(prompts, GREEDY, STOP))
+    assert {result.finish for result in made.values() if isinstance(result, Completion)} == {"stop", "length"}
+    return made
+
+
+@contextmanager
+def serving(here: transformers.Engine, schedule: Any = (), **options: Any) -> Iterator[tuple[Any, Callable[..., Any]]]:
+    """A server, and what makes an engine on it that does not wait long."""
+    with CompletionsServer(here, schedule, **options) as served:
+
+        def engine(**more: Any) -> server.Engine:
+            given = {"attempt_s": 60.0, "patience_s": 120.0, "dtype": "float32", "concurrency": 4, **more}
+            return server.Engine(here.folder, base_url=served.url, **given)
+
+        yield served, engine
+
+
+def test_ids_are_those_of_the_model(here: transformers.Engine, prompts: list[Prompt], expected: dict) -> None:
+    with serving(here) as (served, engine):
+        assert dict(engine().generate(prompts, GREEDY, STOP)) == expected
+        assert dict(engine(ids_from="logprobs").generate(prompts, GREEDY, STOP)) == expected
+        low = [Prompt(prompt.key, prompt.ids, prompt.seed - 2**63) for prompt in prompts]
+        assert dict(engine().generate(prompts, SAMPLED, STOP)) == dict(here.generate(low, SAMPLED, STOP))
+    assert 1 < served.most_running <= 4
+    body = served.requests[0]
+    assert body["ignore_eos"] and not body["skip_special_tokens"] and body["stop_token_ids"] == sorted(STOP)
+    every = {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty"}
+    assert every <= body.keys() and body["model"] == "tiny"
+
+
+@pytest.mark.parametrize(
+    "fault", ["429", "429_after", "500", "503_after", "reset", "short", "hang", "half_json", "html"]
+)
+def test_what_passes_is_tried_again(
+    here: transformers.Engine, prompts: list[Prompt], expected: dict, fault: str
+) -> None:
+    schedule = chain(["ok", fault, fault], ["slow", "ok"] * 3, [fault], repeat("ok"))
+    with serving(here, schedule) as (served, engine):
+        attempt_s = 1.0 if fault == "hang" else 60.0
+        assert dict(engine(attempt_s=attempt_s).generate(prompts, GREEDY, STOP)) == expected
+    assert served.served[fault] == 3
+
+
+def test_a_prompt_that_is_refused_is_a_failure_of_its_row_alone(
+    here: transformers.Engine, prompts: list[Prompt], expected: dict
+) -> None:
+    with serving(here, chain(["ok", "400"], repeat("ok"))) as (_, engine):
+        made = dict(engine(concurrency=1).generate(prompts, GREEDY, STOP))
+    failed = {key: result for key, result in made.items() if isinstance(result, Failure)}
+    assert [failure.kind for failure in failed.values()] == ["http_400"]
+    assert {**made, **{key: expected[key] for key in failed}} == expected
+
+
+def test_prompts_without_tokens_or_room_are_not_sent(here: transformers.Engine) -> None:
+    bad = [Prompt("empty", [], 0), Prompt("long", [1] * 2040, 0)]
+    with serving(here) as (served, engine):
+        found = dict(engine().generate([*bad, Prompt("good", [1], 0), *bad], GREEDY, STOP))
+        served.models[0]["max_model_len"] = 20
+        short = dict(engine().generate([Prompt("good", [1], 0), Prompt("long", [1] * 9, 0)], GREEDY, STOP))
+    assert [getattr(found[key], "kind", None) for key in ("empty", "long")] == ["empty_prompt", "context_too_long"]
+    assert getattr(short["long"], "kind", None) == "context_too_long"
+    assert len(served.requests) == 2
+
+
+def test_several_completions_of_a_prompt_are_one_request(here: transformers.Engine, prompts: list[Prompt]) -> None:
+    with serving(here) as (served, engine):
+        several = dict(engine().several(prompts, SAMPLED, STOP, 3, log_probs=True))
+        with pytest.raises(ConfigError, match="greedy completions of one prompt are one"):
+            dict(engine().several(prompts, GREEDY, STOP, 3))
+    assert len(served.requests) == len(prompts)
+    for prompt in prompts:
+        each = [Prompt(str(index), prompt.ids, prompt.seed - 2**63 + index) for index in range(3)]
+        alone = dict(here.generate(each, SAMPLED, STOP))
+        assert [made.ids for made in several[prompt.key]] == [alone[str(index)].ids for index in range(3)]
+        assert all(made.log_probs == tuple(-1.0 - i for i in range(len(made.ids))) for made in several[prompt.key])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        ({"token_ids": [1, 2, 3], "finish_reason": "stop"}, r"does not heed `stop_token_ids`"),
+        ({"token_ids": [1, 2, 3], "finish_reason": "length"}, r"after 3 of 12 tokens.*does not heed"),
+        ({"token_ids": [0, 12], "finish_reason": "stop"}, r"does not heed"),
+        ({"prompt_token_ids": [1, 1]}, r"read another prompt"),
+    ],
+)
+def test_a_server_that_does_otherwise_than_asked_stops_the_run(
+    here: transformers.Engine, spoil: dict, message: str
+) -> None:
+    with serving(here, spoil=spoil) as (_, engine), pytest.raises(ConfigError, match=message):
+        dict(engine().generate([Prompt("p", [7], 0)], GREEDY, STOP))
+
+
+def test_a_server_without_ids_stops_the_run(here: transformers.Engine, prompts: list[Prompt]) -> None:
+    with (
+        serving(here, spoil={"token_ids": None}) as (_, engine),
+        pytest.raises(ConfigError, match=r"returns no token ids"),
+    ):
+        dict(engine().generate(prompts, GREEDY, STOP))
+
+
+def test_an_end_that_is_no_end_of_a_turn_is_a_failure(here: transformers.Engine) -> None:
+    with serving(here, spoil={"finish_reason": "abort"}) as (_, engine):
+        [(_, result)] = engine().generate([Prompt("p", [7], 0)], GREEDY, STOP)
+    assert isinstance(result, Failure) and result.kind == "finish_abort"
+
+
+def test_the_model_is_found_or_named(here: transformers.Engine) -> None:
+    with serving(here) as (served, engine):
+        with pytest.raises(ConfigError, match=r"has no 'other'; it serves tiny"):
+            list(engine(served_model="other").generate([Prompt("p", [7], 0)], GREEDY, STOP))
+        served.models = [{"id": "a"}, {"id": "b"}]
+        with pytest.raises(ConfigError, match=r"serves a, b; name one: --engine.served_model"):
+            list(engine().generate([Prompt("p", [7], 0)], GREEDY, STOP))
+        assert list(engine(served_model="b").generate([Prompt("p", [7], 0)], GREEDY, STOP))
+    with pytest.raises(ConfigError, match=r"no list of models at .*is the server up\?"):
+        list(engine().generate([Prompt("p", [7], 0)], GREEDY, STOP))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base_url": "http://h/v1"}, r"name the precision that http://h/v1 computes in"),
+        ({"base_url": "http://h/v1", "dtype": "fp8", "vllm": {"seed": 1}}, r"started already"),
+        ({"base_url": "h", "dtype": "fp8"}, r"no server's address"),
+        ({"concurrency": 0}, r"at least 1"),
+        ({"vllm": {"generation_config": "auto"}}, r"engine.vllm.generation_config can't be set"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_starts(
+    here: transformers.Engine, options: dict, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        server.Engine(here.folder, **options)
+
+
+def test_a_given_server_that_goes_away_ends_the_run(here: transformers.Engine, prompts: list[Prompt]) -> None:
+    with serving(here) as (_, engine):
+        made = engine(patience_s=1.0, concurrency=1).generate(cycle(prompts[:2]), GREEDY, STOP)
+        next(made)
+    with pytest.raises(ConfigError, match=r"does not answer any more .*run again when it is back"):
+        list(made)
+
+
+def own(here: transformers.Engine, **options: Any) -> server.Engine:
+    return server.Engine(here.folder, program=f"{sys.executable} {SCRIPT} serve", **{"start_s": 120.0, **options})
+
+
+def gone(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_server_of_ours_is_started_when_needed_and_stopped_with_the_engine(
+    here: transformers.Engine, prompts: list[Prompt], expected: dict
+) -> None:
+    engine = own(here, vllm={"enforce_eager": True, "max_model_len": 512}, prefix_caching=False)
+    assert list(engine.generate([Prompt("empty", [], 0)], GREEDY, STOP)) and engine._process is None
+    assert dict(engine.generate(prompts, GREEDY, STOP)) == expected
+    assert engine.max_context == 512
+    told = engine._process.tail()
+    for flags in ("--generation-config vllm", "--no-enable-prefix-caching", "--enforce-eager", "--dtype float32"):
+        assert flags in told
+    pid = engine._process._process.pid
+    assert not gone(pid)
+    del engine
+    assert gone(pid)
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [
+        ("dies:3", r"(?s)the server has ended \(exit status 7\); finished rows are kept.*out of memory"),
+        ("silent", r"(?s)the server was not up after 1 s.*starting as serve"),
+        ("old", r"vLLM 0\.10\.0 is outside"),
+    ],
+)
+def test_a_server_of_ours_that_fails_ends_the_run(
+    here: transformers.Engine, prompts: list[Prompt], monkeypatch: pytest.MonkeyPatch, mode: str, message: str
+) -> None:
+    monkeypatch.setenv("USERTURN_TEST_SERVER", mode)
+    engine = own(here, start_s=1.0 if mode == "silent" else 120.0, concurrency=1)
+    with pytest.raises(ConfigError, match=message):
+        list(engine.generate(prompts, GREEDY, STOP))
+
+
+def test_a_program_that_is_not_there_is_named(here: transformers.Engine) -> None:
+    engine = server.Engine(here.folder, program="no-such-program serve")
+    with pytest.raises(ConfigError, match=r"can't start no-such-program .*set engine\.program"):
+        list(engine.generate([Prompt("p", [7], 0)], GREEDY, STOP))
+
+
+def test_a_probe_goes_on_where_its_server_died(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probed(folder: Path, engine: dict[str, Any]) -> int:
+        config = {
+            "model": str(tiny_model),
+            "format": "smollm2",
+            "engine": engine,
+            "answers": {"max_tokens": 6},
+            "sampling": {"max_tokens": 5},
+            "tasks": {"pocket": {"limit": 3}},
+            "run_dir": str(folder),
+        }
+        path = tmp_path / "probe.yaml"
+        path.write_text(yaml.safe_dump(config))
+        return main(["--config", str(path)])
+
+    ours = {"name": "server", "program": f"{sys.executable} {SCRIPT} serve", "dtype": "float32", "concurrency": 1}
+    run = tmp_path / "run"
+    monkeypatch.setenv("USERTURN_TEST_SERVER", "dies:4")
+    assert probed(run, ours) == 2
+    assert "the server has ended (exit status 7); finished rows are kept" in capsys.readouterr().err
+    kept = (run / "turns.jsonl").read_bytes()
+    assert kept.count(b"\n") == 3 and not (run / "summary.json").exists()
+    monkeypatch.delenv("USERTURN_TEST_SERVER")
+    assert probed(run, ours) == 0
+    assert (run / "turns.jsonl").read_bytes().startswith(kept)
+    assert probed(tmp_path / "here", {"name": "transformers", "device": "cpu"}) == 0
+    rows = [{row.id: row.to_json() for row in read_rows(folder / "rows.jsonl")} for folder in (run, tmp_path / "here")]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a death signal is Linux's")
+def test_a_killed_run_leaves_no_server_behind(here: transformers.Engine, tmp_path: Path) -> None:
+    code = f"""
+import time
+from eval.engines.server import Engine
+engine = Engine({str(here.folder)!r}, program={shlex.join([sys.executable, str(SCRIPT), "serve"])!r}, start_s=120)
+engine.served
+print(engine._process._process.pid, flush=True)
+time.sleep(3600)
+"""
+    run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    pid = int(run.stdout.readline())
+    assert not gone(pid)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    while not gone(pid):
+        time.sleep(0.05)

