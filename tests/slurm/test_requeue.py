@@ -1,0 +1,60 @@
+"""How a job ends, with a real Slurm and commands that need no model: again in the queue, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.fixture
+def submit(cluster, tmp_path: Path) -> Callable[..., str]:
+    """(shell command, options of sbatch) -> the id of a job that runs it as the job files run theirs."""
+
+    def submitted(command: str, *options: str) -> str:
+        script = tmp_path / "job.sh"
+        shared = "source slurm/env.sh && source slurm/launch.sh"
+        script.write_text(f"#!/usr/bin/env bash\n{shared}\nstep --ntasks=1 bash -c '{command}'\n", encoding="utf-8")
+        return cluster.submit("--requeue", "--open-mode=append", *options, script)
+
+    return submitted
+
+
+def test_training_that_asks_for_it_is_started_again_but_not_for_ever(cluster, submit) -> None:
+    job = submit("echo start; exit 85", "--export=ALL,MAX_REQUEUES=2")
+    for _ in range(2):
+        cluster.start_again(job)
+    assert cluster.end(job) == "FAILED"
+    assert cluster.show(job)["Restarts"] == "2"
+    said = cluster.output(job)
+    assert said.count("start\n") == 3 and "was started again 2 times (MAX_REQUEUES=2" in said
+
+
+def test_a_stage_that_usr1_ends_is_started_again_and_its_dependents_wait(cluster, submit) -> None:
+    job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 60; }")
+    after = cluster.submit(f"--dependency=afterok:{job}", "--kill-on-invalid-dep=yes", "--wrap", "true")
+    cluster.wait(job, lambda: "up" in cluster.output(job), "up")
+    cluster.run("scancel", "--signal=USR1", job)
+    cluster.start_again(job)
+    cluster.completes(job, after)
+
+
+def test_a_task_of_an_array_is_started_again_alone(cluster, submit) -> None:
+    array = submit("exit $(( SLURM_ARRAY_TASK_ID == 1 && ${SLURM_RESTART_COUNT:-0} == 0 ? 138 : 0 ))", "--array=0-1")
+    cluster.start_again(f"{array}_1")
+    cluster.completes(array)
+    assert [cluster.show(f"{array}_{number}").get("Restarts") for number in range(2)] == ["0", "1"]
+
+
+def test_a_cancelled_job_and_a_failed_one_are_not_started_again(cluster, submit) -> None:
+    cancelled = submit("echo up; sleep 60")
+    failed = submit("exit 2")
+    after = cluster.submit(f"--dependency=afterok:{failed}", "--kill-on-invalid-dep=yes", "--wrap", "true")
+    cluster.wait(cancelled, lambda: "up" in cluster.output(cancelled), "up")
+    cluster.run("scancel", cancelled)
+    assert [cluster.end(job) for job in (cancelled, failed, after)] == ["CANCELLED", "FAILED", "CANCELLED"]
+    assert cluster.show(failed)["ExitCode"] == "2:0"
+    assert [cluster.show(job)["Restarts"] for job in (cancelled, failed)] == ["0", "0"]
