@@ -28,8 +28,10 @@ step() {
 end_job() {
   if [ "$1" -eq "$REQUEUE_STATUS" ] || [ "$1" -eq "$USR1_STATUS" ]; then
     refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$MAX_REQUEUES"
-    echo "preempted: job $SLURM_JOB_ID is put into the queue again" >&2
-    scontrol requeue "${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}"
+    local job="$SLURM_JOB_ID" # of an array, this task alone
+    [ -z "${SLURM_ARRAY_JOB_ID-}" ] || job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+    echo "preempted: job $job is put into the queue again" >&2
+    scontrol requeue "$job"
   fi
   exit "$1"
 }

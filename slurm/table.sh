@@ -16,4 +16,5 @@ done
 python -m eval.table2 "$runs"/probe_{base,sft,rl} --cross "$runs"/cross_{sft,rl} --out "$runs/table2"
 python -m eval.recompute "$runs/table2"
 python -m eval.report "$runs"/probe_{base,sft,rl} "$runs"/cross_{sft,rl} --out "$runs/table2/report.html"
-python -m eval.gate "$runs"/probe_base "$runs"/probe_rl --max-drop gsm8k=2 --max-drop healthbench=0
+read -r -a margins <<<"${GATE:-gsm8k=2 healthbench=0}" # points that RL may lose
+python -m eval.gate "$runs"/probe_base "$runs"/probe_rl "${margins[@]/#/--max-drop=}"
