@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue
+from eval.recompute import main as recompute
 from eval.table2 import main
 
 MakeRun = Callable[..., Path]
@@ -106,6 +107,31 @@ def test_what_cannot_stand_side_by_side_is_refused_in_a_line(
     assert "no task of Table 2" in errors[3]
     assert main([*runs, other, *out, "--force"]) == 0
     assert "Other \u2020" in capsys.readouterr().out
+
+
+def test_labels_set_corrected_rates_beside_the_raw_ones(
+    make_run: MakeRun, rows_of: RowsOf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of("pocket_math", 40, 20, right=5, model="m@0")
+    run = str(make_run("base", rows, called="Base", model="m@0"))
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "out"
+    with gold.open("w") as lines:
+        for place, row in enumerate(rows[::2]):
+            *context, turn = row.messages
+            messages = [{"role": message.role, "content": message.text} for message in context]
+            genuine = place < 8
+            label = "genuine_followup" if genuine else "other"
+            told = {"messages": messages, "user_turn": turn.text, "label": label, "genuine": genuine}
+            lines.write(json.dumps(told) + "\n")
+    assert main([run, "--labels", str(gold), "--out", str(out)]) == 0
+    assert "The judge against the labels" in capsys.readouterr().out
+    lines_read = list(csv.DictReader((out / "table2.csv").open()))
+    (line,) = [r for r in lines_read if r["row"].endswith("follow-up") and r["column"] == "prediction-powered %"]
+    assert (line["value"], line["n"]) == ("40.0", "20")
+    assert recompute([str(out)]) == 0
+    gold.unlink()
+    assert recompute([str(out)]) == 2
+    assert "--labels: no gold file" in capsys.readouterr().err
 
 
 def test_help_is_light(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ KINDS = {
 }
 """What each lasting fault of the server is to be counted as."""
 OPTIONS = {"model": "judge-1", "api_key_variable": None, "cache": None, "concurrency": 4, "backoff_s": 0.002}
-OPTIONS["canary"] = False  # it asks too, and here requests are counted; its own tests: test_openai_canary.py
+OPTIONS["canary"] = False  # it asks too, and here requests are counted; its own tests: model_judge/test_canary.py
 SCRIPT = """
 import sys
 from pathlib import Path
