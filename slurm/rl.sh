@@ -10,6 +10,7 @@
 #SBATCH --signal=USR1@120
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# sbatch [--nodes=2] [--gpus-per-node=8] slurm/rl.sh [configs/train/FILE.yaml] [field=value ...]
+# GRPO on two-turn episodes.
+#   sbatch [--nodes=2] [--gpus-per-node=8] slurm/rl.sh [configs/train/FILE.yaml] [field=value ...]
 source slurm/env.sh && source slurm/launch.sh
 train train.rl configs/train/rl_qwen3.5-2b.yaml "$@"

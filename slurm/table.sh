@@ -7,7 +7,8 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# [SHARDS=4] sbatch slurm/table.sh RUNS       Table 2 of the runs of slurm/table2.sh, checked, as a page, and the gate
+# Table 2 of the runs of slurm/table2.sh, checked, as a page, and the gate.
+#   [SHARDS=4] sbatch slurm/table.sh RUNS
 source slurm/env.sh && source slurm/launch.sh
 runs="${1:?the folder of the runs}"
 for run in "$runs"/cross_{sft,rl}; do

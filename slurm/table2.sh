@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bash slurm/table2.sh [--dry-run] [RUNS]    submits all that docs/reproduce-table2.md does by hand, into RUNS (runs/table2)
+# All that docs/reproduce-table2.md does, as a chain of jobs that leave their folders in RUNS (runs/table2).
+#   bash slurm/table2.sh [--dry-run] [RUNS]
 #
 # Conversations -> SFT -> RL; Base, SFT and RL are probed; the trained ones speak on Base's answers too; then the table.
 # A job starts when those that it needs have succeeded, and is cancelled when one of them fails.
