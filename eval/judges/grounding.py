@@ -5,7 +5,8 @@ response brought up and the query did not have, or any word of the response in a
 It sees words and no sense: it can be pleased by quoting any word of the response in any question, and it misses a good
 question in other words. So whatever it rewards is evaluated by another judge. `local` weighs many features with fitted
 weights; both read words with the same code, so they err together at times. On the 437 labelled turns that `local` is
-fitted on, its kappa is 0.46 for the binary, 0.57 on GSM8K; it says yes to 20 % where the labels do to 36 %.
+fitted on, its kappa is 0.45 for the binary, 0.57 on GSM8K; it says yes to 20 % where the labels do to 36 %. Version 1
+took "what if I want to know ..." for a reaction to any response, and a policy found that (configs/README.md).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from eval.local_judge.turn_cues import CUES, PROMPTED_REPLY
 from eval.local_judge.turn_features import PLAIN_STEMS
 from eval.local_judge.turn_text import Exchange, Reading, ngrams, share
 
-VERSION = 1
+VERSION = 2
 """Of the rules: a change in them is another judge."""
 
 COPIED = 0.75
@@ -28,7 +29,7 @@ COPIED = 0.75
 SHORT = 2
 """Words up to which a turn says nothing, unless it answers a question."""
 
-REACTING = {"you_said", "objection", "doubt", "why", "place", "edit_request", "what_if"}
+REACTING = {"you_said", "objection", "doubt", "why", "place", "edit_request"}
 """Turns of phrase that react to something, whatever it is."""
 
 

@@ -70,15 +70,15 @@ def test_a_run_leaves_a_whole_folder(run: Run, tmp_path: Path, capsys: pytest.Ca
     assert [episode.meta["episode"]["step"] for episode in episodes[::8]] == [0, 1, 2]
     for episode in episodes:
         assert [message.role for message in episode.messages] == ["user", "assistant", "user"]
-        assert episode.judgement.judge == "grounding-1" and set(episode.meta["episode"]["rewards"]) == {
+        assert episode.judgement.judge == "grounding-2" and set(episode.meta["episode"]["rewards"]) == {
             "gsm8k",
             "followup",
         }
     assert model_folder(folder / "model") and (folder / "adapters").is_dir()
     card = (folder / "model" / "README.md").read_text()
-    assert card.startswith("---\nlibrary_name") and "Judged by `grounding-1`" in card and "base_model" not in card
+    assert card.startswith("---\nlibrary_name") and "Judged by `grounding-2`" in card and "base_model" not in card
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["steps"] == 3 and summary["reward_judge"] == "grounding-1"
+    assert summary["steps"] == 3 and summary["reward_judge"] == "grounding-2"
     protocol = json.loads((folder / "manifest.json").read_text())["protocol"]
     assert protocol["user_turn_after"] == "as_history" and protocol["temperature"] == 1.0
     assert "mean gsm8k of the first steps 0.000" in capsys.readouterr().out
