@@ -153,8 +153,10 @@ def _let_deepspeed_compile() -> None:
 def _joined_fsdp2(on_cpu: bool, timeout_s: float) -> dict[str, Any]:
     if on_cpu:
         raise ConfigError("parallel fsdp2 needs GPUs: accelerate shards nothing on CPUs; take ddp, zero2 or zero3")
-    _meet(timeout_s)
     settings = _read(CONFIGS / "accelerate" / "fsdp2.yaml")["fsdp_config"]
+    # As `accelerate launch` does: whole states are gathered on the CPU, for which it then begins gloo beside nccl.
+    os.environ |= {"ACCELERATE_USE_FSDP": "true", "FSDP_STATE_DICT_TYPE": settings["fsdp_state_dict_type"]}
+    _meet(timeout_s)
     return {"fsdp": True, "fsdp_config": dict(settings), **CONFIGURED}
 
 

@@ -88,3 +88,18 @@ def test_another_number_of_processes_does_not_go_on(tmp_path: Path, monkeypatch:
         refuse_other_number(tmp_path)
     monkeypatch.setenv("WORLD_SIZE", "2")
     refuse_other_number(tmp_path)
+
+
+def test_transformers_understands_the_settings_of_fsdp2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from transformers import TrainingArguments
+
+    for name in ("ACCELERATE_USE_FSDP", "FSDP_STATE_DICT_TYPE"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("train.parallel._on_cpu", lambda: False)
+    monkeypatch.setattr("train.parallel._meet", lambda timeout_s: None)
+    settings = joined("fsdp2", 60)
+    made = TrainingArguments(str(tmp_path), report_to=[], fsdp=settings["fsdp"], fsdp_config=settings["fsdp_config"])
+    plugin = made.fsdp_plugin_args
+    assert (plugin["fsdp_version"], plugin["reshard_after_forward"]) == (2, True)
+    assert (plugin["auto_wrap_policy"], plugin["state_dict_type"]) == ("TRANSFORMER_BASED_WRAP", "FULL_STATE_DICT")
