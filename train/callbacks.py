@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,12 +16,12 @@ from typing import Any
 
 from eval.config import ConfigError
 from eval.stats.rates import Rate
+from eval.tracker import Tracker
 from train.checkpoints import seal
 from train.held_out_probe import Measured
 from train.main_process import all_have_come, told_by_main
 from train.preemption import Preempted
 from train.sft_config import Guard
-from train.tracking import Tracker
 from train.trainer_events import Stop
 from train.training_log import NoLog, TrainingLog, read_log
 
@@ -70,7 +71,12 @@ class Sealer:
 
     def on_save(self, state: Any) -> None:
         all_have_come()
-        told_by_main(lambda: seal(self.folder / f"checkpoint-{state.global_step}"))
+        told_by_main(lambda: self._seal(self.folder / f"checkpoint-{state.global_step}"))
+
+    def _seal(self, checkpoint: Path) -> None:
+        for kept in self.folder.parent.glob("*_run_id"):  # of trackers, so that a copy of the checkpoint alone goes on
+            shutil.copy(kept, checkpoint)
+        seal(checkpoint)
 
 
 @dataclass

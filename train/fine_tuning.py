@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.run_dir import RunDir, write_atomically
+from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
 from eval.weights import model_digest
 from train.divided_weights import gathered
 from train.model_card import model_card
 from train.parallel import refuse_other_number
 from train.sft_parts import Parts
-from train.tracking import NoTracker, open_tracker
+from train.tracking import begin, end
 from train.training import Tell, train
 from train.training_log import NoLog, TrainingLog, losses
 
@@ -46,12 +47,12 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         gathered(train(parts, config.run_dir, *nobody)[0])
         return None
     refuse_other_number(config.run_dir)
-    with RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run:
+    with (
+        RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,
+        closing(begin("sft", config.name, config.report_to, parts, run.path, parts.data_files)) as tracker,
+    ):
         run.measured["data_files"] = parts.data_files
-        with (
-            TrainingLog(run.path / "log.jsonl") as log,
-            closing(open_tracker(config.wandb, config.name, run.path, parts.protocol)) as tracker,
-        ):
+        with TrainingLog(run.path / "log.jsonl") as log:
             with run.timed("training"):
                 trainer, schedule = train(parts, run.path, log, tracker, tell)
             with run.timed("saving"):
@@ -67,6 +68,7 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         write_atomically(run.path / "model" / "README.md", model_card(parts, summary))
         write_training_record(run.path / "model", method="sft", base=parts.model_id)
         run.finish(summary)
+        end(tracker, run.path, summary)
     return summary
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from eval import progress
 from eval.row_files import files_read
 from eval.run_dir import RunDir, write_atomically
+from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
 from eval.weights import model_digest
 from train.divided_weights import gathered
@@ -23,7 +24,7 @@ from train.parallel import refuse_other_number
 from train.rl_card import rl_card
 from train.rl_parts import Parts
 from train.rl_training import Records, train
-from train.tracking import NoTracker, open_tracker
+from train.tracking import begin, end
 from train.training import Tell
 from train.training_log import NoLog, TrainingLog, read_log
 
@@ -48,12 +49,15 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         gathered(train(parts, config.run_dir, nobody)[0])
         return None
     refuse_other_number(config.run_dir)
-    with RunDir(config.run_dir, config, parts.protocol, {"seed": config.seed, "tasks": {}}, ("eval", "train")) as run:
+    selection = {"seed": config.seed, "tasks": {}}
+    with (
+        RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,
+        closing(begin("rl", config.name, config.report_to, parts, run.path, files_read())) as tracker,
+    ):
         run.measured["data_files"] = files_read()
         with (
             TrainingLog(run.path / "log.jsonl") as log,
             EpisodeLog(run.path / "episodes.jsonl") as episodes,
-            closing(open_tracker(config.wandb, config.name, run.path, parts.protocol)) as tracker,
         ):
             with run.timed("training"):
                 trainer, schedule = train(parts, run.path, Records(log, tracker, episodes, tell, _shown))
@@ -72,6 +76,7 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         write_atomically(run.path / "model" / "README.md", rl_card(parts, summary))
         write_training_record(run.path / "model", method="grpo", base=parts.model_id, reward_judge=parts.judge.id)
         run.finish(summary)
+        end(tracker, run.path, summary)
     return summary
 
 

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from eval import plugin
+from eval import plugin, tracker
 from eval.config import Config, ConfigError, Plugin, options_for
 from eval.probe_config import ProbeConfig
+from eval.tracker import NOBODY
 from train.parallel import Parallel
-from train.sft_config import Lora, Probe, Wandb
+from train.sft_config import Lora, Probe
 
 
 class Reward(Config):
@@ -77,8 +78,8 @@ class RlConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's GRPOConfig, such as learning_rate and beta")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")
-    shown_episodes: int = Field(4, ge=0, description="episodes of each step in the table of Weights & Biases")
+    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
+    shown_episodes: int = Field(4, ge=0, description="episodes of each step in the tracker's table")
     seed: int = Field(0, ge=0, description="of adapters, the order of prompts, and every sampled token")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     run_dir: Path = Field(description="folder of the run; an unfinished one goes on from its last checkpoint")
@@ -97,6 +98,11 @@ class RlConfig(Config):
     def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
         constructor = plugin.load("eval.judges", judge.name).Judge.__init__
         return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
+
+    @field_validator("report_to")
+    @classmethod
+    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
+        return tracker.checked(report_to)
 
     @field_validator("prompts", "rewards", mode="before")
     @classmethod

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from eval.tracker import Tracker
 from train.accuracy_price import multiplier_after
 from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
@@ -24,7 +25,6 @@ from train.reward_judge import RewardJudge
 from train.rl_parts import Parts
 from train.rollout import Rollout
 from train.scoring import Scored, Scorer
-from train.tracking import Tracker
 from train.training import Tell, measure
 from train.training_log import NoLog, TrainingLog, read_log
 from train.turn_credit import Scale

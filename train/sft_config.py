@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from eval import plugin
+from eval import plugin, tracker
 from eval.config import Config, ConfigError, Plugin, options_for
 from eval.engine import Sampling
 from eval.probe_config import ProbeConfig
+from eval.tracker import NOBODY
 from train.parallel import Parallel
 
 TARGETS = (
@@ -39,13 +40,6 @@ class Replay(Config):
     path: Path = Field(description="JSONL of dialogues; those that are graded right are used, cut after the answer")
     share: float = Field(0.2, gt=0.0, lt=1.0, description="share of the examples that are replay")
     weight: float = Field(1.0, gt=0.0, description="factor of the loss of each of their tokens")
-
-
-class Wandb(Config):
-    """A run in Weights & Biases; what it logs is in the run folder as well."""
-
-    project: str = Field(description="project of the run")
-    mode: Literal["online", "offline"] = Field("online", description="offline writes files for `wandb sync`")
 
 
 class Guard(Config):
@@ -86,7 +80,7 @@ class SftConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    wandb: Wandb | None = Field(None, description="Weights & Biases (project, mode)")
+    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
     seed: int = Field(0, ge=0, description="of adapters, dropout, the order of examples, the choice of rows")
     data_dir: Path | None = Field(
         None, description="folder of the probe's data files; else $USERTURN_DATA, else the Hub"
@@ -102,6 +96,11 @@ class SftConfig(Config):
         return Plugin(
             name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer", "history"])
         )
+
+    @field_validator("report_to")
+    @classmethod
+    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
+        return tracker.checked(report_to)
 
     @field_validator("trl")
     @classmethod

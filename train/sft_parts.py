@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
     from trl import SFTConfig as Arguments
 
-BESIDE = {"name", "wandb", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
+BESIDE = {"name", "report_to", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
 """Fields that do not decide what is trained."""
 BY_CONTENT = {"data", "replay", "model", "revision", "format", "probe"}
 """Fields that the protocol has by what they name."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval import progress
 from eval.speaker import Speaker
 from eval.speech.chat_format import ChatFormat
+from eval.tracker import Tracker
 from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
@@ -20,7 +21,6 @@ from train.kernels import refuse_slow_path
 from train.main_process import told_by_main
 from train.preemption import PREEMPTION, train_until_preempted
 from train.sft_parts import Parts
-from train.tracking import Tracker
 from train.training_log import NoLog, TrainingLog
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ OURS_ALWAYS = {
     "run_name": "name",
     "seed": "seed",
     "data_seed": "seed",
-    "report_to": "wandb",
+    "report_to": "report_to",
     "resume_from_checkpoint": "run_dir, whose last complete checkpoint is used",
     "model_init_kwargs": "model, revision and dtype",
     **dict.fromkeys(("deepspeed", "fsdp", "fsdp_config", "accelerator_config"), "parallel"),

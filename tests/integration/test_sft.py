@@ -100,7 +100,7 @@ def test_wandb_offline_keeps_one_run_over_two_processes(
     smollm2: Path, data: Path, repository: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("wandb")
-    arguments = command(smollm2, data, tmp_path / "run", "--trl.max-steps 1 --wandb.project p --wandb.mode offline")
+    arguments = command(smollm2, data, tmp_path / "run", "--trl.max-steps 1 --report-to wandb --report-to.project p")
     assert run(arguments, repository).returncode == 0
     (tmp_path / "run" / "summary.json").unlink()
     done = run(arguments, repository)

@@ -20,7 +20,8 @@ def config(**fields) -> SftConfig:
 def test_it_survives_being_written_and_read():
     import yaml
 
-    made = config(trl={"learning_rate": "1e-4"}, probe={"tasks": {"pocket": {}}}, wandb={"project": "p"})
+    told = {"name": "wandb", "project": "p"}
+    made = config(trl={"learning_rate": "1e-4"}, probe={"tasks": {"pocket": {}}}, report_to=told)
     assert validate(SftConfig, yaml.safe_load(dump(made))) == made
 
 
@@ -48,7 +49,7 @@ def test_numbers_of_trl_are_numbers_however_they_are_written():
         ({"probe": {"tasks": {"gsm9k": {}}}}, r"no eval/tasks/gsm9k\.py"),
         ({"probe": {"tasks": {"gsm8k": {"limt": 3}}}}, r"unknown key 'limt'.*Did you mean limit\?"),
         ({"probe": {"tasks": {}}}, "no task is chosen"),
-        ({"wandb": {"project": "p", "mode": "disabled"}}, "wandb.mode = 'disabled'"),
+        ({"report_to": {"name": "wandb", "mode": "disabled"}}, "report_to.mode = 'disabled'"),
     ],
 )
 def test_what_cannot_work_is_refused(fields, message):

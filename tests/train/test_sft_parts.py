@@ -47,7 +47,7 @@ def test_the_protocol_has_what_decides_the_weights(configure, data_files, tmp_pa
     base = protocol()
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(data_files["data"].read_bytes())
-    for same in ({"name": "x"}, {"data": copy}, {"run_dir": tmp_path / "other"}, {"wandb": {"project": "p"}}):
+    for same in ({"name": "x"}, {"data": copy}, {"run_dir": tmp_path / "other"}, {"report_to": "wandb"}):
         assert protocol(**same) == base
     replay = {"path": data_files["replay"], "share": 0.3}
     probe = {"tasks": {"pocket": {"limit": 2}}}

@@ -1,66 +1,60 @@
-"""Figures go to Weights & Biases only where they are asked for; a resumed run goes on in the same one."""
+"""A training run is told with what it was made from and what it made; its id is in the folder and each checkpoint."""
 
 from __future__ import annotations
 
-import sys
+import runpy
+from pathlib import Path
 
 import pytest
 
-from eval.config import ConfigError
-from train.sft_config import Wandb
-from train.tracking import NoTracker, open_tracker
+from eval.config import validate
+from eval.weights import model_digest
+from train.checkpoints import is_whole
+from train.fine_tuning import fine_tune
+from train.sft_config import SftConfig
+from train.sft_parts import open_parts
+
+pytest.importorskip("wandb")
+READER = runpy.run_path(str(Path(__file__).parent.parent / "eval" / "trackers" / "wandb_file.py"))
 
 
-def test_nobody_is_told_unless_asked(tmp_path):
-    tracker = open_tracker(None, "SFT", tmp_path, {})
-    tracker.log(1, {"loss": 1.0})
-    tracker.close()
-    assert isinstance(tracker, NoTracker) and not list(tmp_path.iterdir())
+@pytest.fixture
+def run_dir(tiny_folders, data_files, tmp_path, monkeypatch) -> Path:
+    """The folder of a short fine-tuning with a probe, kept offline."""
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "staging"))
+    values = {
+        "model": str(tiny_folders["llama"]),
+        "format": "smollm2",
+        "data": str(data_files["data"]),
+        "lora": {"r": 2},
+        "trl": {"max_steps": 2, "save_steps": 1, "per_device_train_batch_size": 2},
+        "probe": {"every": 2, "tasks": {"pocket": {"limit": 2}}, "answers": {"max_tokens": 4}},
+        "report_to": {"name": "wandb", "project": "p", "group": "table2", "mode": "offline"},
+        "run_dir": str(tmp_path / "run"),
+    }
+    fine_tune(open_parts(validate(SftConfig, values)), lambda line: None)
+    return tmp_path / "run"
 
 
-def test_without_wandb_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(ConfigError, match=r"pip install 'userturn\[train\]', or --wandb null"):
-        open_tracker(Wandb(project="p", mode="offline"), "SFT", tmp_path, {})
+def test_what_a_fine_tuning_tells(run_dir, tiny_folders, data_files) -> None:
+    offline = READER["OfflineRuns"](run_dir)
+    (run,) = offline.runs
+    assert (run.job_type, run.run_group, run.display_name) == ("sft", "table2", "SFT")
+    assert [line["train/global_step"] for line in offline.history if "train/loss" in line] == [1, 2]
+    probed = [line for line in offline.history if any(name.startswith("probe/") for name in line)]
+    assert [line["train/global_step"] for line in probed] == [0, 2]
+    base, made = model_digest(tiny_folders["llama"])[:12], model_digest(run_dir / "model")[:12]
+    kinds = {artifact.name.split("-")[0] for artifact in offline.artifacts}
+    assert f"model-{base}" in offline.used and f"model-{made}" in offline.made
+    assert kinds == {"dataset", "model", "sft"}
+    (files,) = [artifact for artifact in offline.artifacts if artifact.type == "sft_files"]
+    names = {entry.path for entry in files.manifest.contents}
+    assert names == {"config.yaml", "manifest.json", "summary.json", "README.md"}
 
 
-class Run:
-    def __init__(self, **settings) -> None:
-        self.id, self.url, self.settings = settings["id"], None, settings
-        self.logged, self.metrics, self.finished = [], [], False
-
-    def log(self, figures, step=None) -> None:
-        assert step is None  # steps below the last one would be dropped
-        self.logged.append(figures)
-
-    def define_metric(self, name, step_metric=None) -> None:
-        self.metrics.append((name, step_metric))
-
-    def finish(self) -> None:
-        self.finished = True
-
-
-def test_a_table_is_on_the_axis_of_steps_too(tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb")
-    runs = []
-    monkeypatch.setattr(wandb, "init", lambda **settings: runs.append(Run(**settings)) or runs[-1])
-    tracker = open_tracker(Wandb(project="p", mode="offline"), "RL", tmp_path, {})
-    tracker.table(3, "episodes", ("step", "text"), [[3, "Why 12?"], (3, "Why?")])
-    (logged,) = runs[0].logged
-    assert logged["train/global_step"] == 3
-    assert logged["episodes"].columns == ["step", "text"] and logged["episodes"].data == [[3, "Why 12?"], [3, "Why?"]]
-
-
-def test_a_resumed_run_has_the_same_id_and_its_own_axis(tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb")
-    runs = []
-    monkeypatch.setattr(wandb, "init", lambda **settings: runs.append(Run(**settings)) or runs[-1])
-    for step in (1, 2):
-        tracker = open_tracker(Wandb(project="p", mode="offline"), "SFT", tmp_path, {"seed": 0})
-        tracker.log(step, {"train": {"loss": 1.0, "unknown": None}, "probe": {"gsm8k": {"labels": {"other": 0.5}}}})
-        tracker.close()
-    first, second = runs
-    assert first.id == second.id and first.settings["resume"] == "allow" and first.finished
-    assert first.logged == [{"train/loss": 1.0, "probe/gsm8k/labels/other": 0.5, "train/global_step": 1}]
-    assert ("*", "train/global_step") in first.metrics
-    assert first.settings["mode"] == "offline" and first.settings["config"] == {"seed": 0}
+def test_the_id_is_in_the_run_folder_and_in_each_checkpoint(run_dir) -> None:
+    kept = (run_dir / "wandb_run_id").read_text()
+    checkpoints = sorted((run_dir / "checkpoints").glob("checkpoint-*"))
+    assert len(checkpoints) == 2
+    assert {(path / "wandb_run_id").read_text() for path in checkpoints} == {kept}
+    assert all(map(is_whole, checkpoints))

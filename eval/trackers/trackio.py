@@ -1,0 +1,76 @@
+"""Trackio: figures and tables in a database on this machine; see them with `trackio show`. It keeps no artifacts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.config import ConfigError
+from eval.tracker import TABLE_ROWS, Content, TrackedRun, flat, run_id
+
+ID = "trackio_run_id"
+
+
+class Tracker:
+    """A run of Trackio, which knows runs by name: the name and the id that the run folder keeps.
+
+    Args:
+        project: of the run.
+        group: the experiment that it belongs to; else $WANDB_RUN_GROUP, else the project.
+    """
+
+    def __init__(self, run: TrackedRun, *, project: str = "userturn", group: str | None = None) -> None:
+        """Begin the run, or go on with it.
+
+        Raises:
+            ConfigError: trackio is not installed, or cannot begin the run.
+        """
+        try:
+            import trackio
+        except ImportError as error:
+            raise ConfigError("report_to is trackio, which is not installed: pip install trackio") from error
+        self._axis = run.axis
+        self.id = run_id(run.folder, ID)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):  # what it says of itself is no result of ours
+                self._run = trackio.init(
+                    project=project,
+                    name=f"{run.name}-{self.id}",
+                    group=group or os.environ.get("WANDB_RUN_GROUP") or project,
+                    config={"job_type": run.kind, **run.config},
+                    resume="allow",
+                    embed=False,
+                    auto_log_gpu=False,
+                    auto_log_cpu=False,
+                )
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"trackio: {error}; or choose --report-to none") from error
+
+    def log(self, at: float, figures: Mapping[str, Any]) -> None:
+        self._log(at, dict(flat(figures)))
+
+    def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        import trackio
+
+        shown = trackio.Table(columns=list(columns), data=[list(row) for row in rows[:TABLE_ROWS]])
+        self._log(at, {name: shown})
+
+    def used(self, contents: Iterable[Content]) -> None: ...
+
+    def made(self, contents: Iterable[Content]) -> None: ...
+
+    def files(self, paths: Iterable[Path]) -> None: ...
+
+    def _log(self, at: float, figures: Mapping[str, Any]) -> None:
+        step = int(at) if float(at).is_integer() else None  # its own axis has whole numbers alone
+        self._run.log({**figures, self._axis: at}, step=step)
+
+    def close(self) -> None:
+        import trackio
+
+        with contextlib.redirect_stdout(sys.stderr):
+            trackio.finish()

@@ -1,0 +1,138 @@
+"""What the real client of Weights & Biases keeps offline, read back from its files."""
+
+from __future__ import annotations
+
+import logging
+import os
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval.config import ConfigError, Plugin
+from eval.tracker import TABLE_ROWS, Content, TrackedRun, open_tracker
+from eval.trackers.wandb import has_key
+
+pytest.importorskip("wandb")
+OfflineRuns = runpy.run_path(str(Path(__file__).with_name("wandb_file.py")))["OfflineRuns"]
+DATA, MODEL = Content("dataset", "ab" * 32, "data/x.jsonl"), Content("model", "cd" * 32, "runs/x/model")
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("WANDB_DATA_DIR", "")  # so that it is put back
+    for name in ("WANDB_DATA_DIR", "WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_GROUP", "WANDB_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+
+
+def tracker(folder: Path, kind="sft", name="SFT", **options):
+    options.setdefault("project", "p")
+    folder.mkdir(exist_ok=True)
+    return open_tracker(Plugin(name="wandb", **options), TrackedRun(name, kind, folder, {"seed": 7}))
+
+
+def test_two_preemptions_lose_no_step_and_stay_one_run(tmp_path, caplog) -> None:
+    """A resumed run makes the steps after its checkpoint once more; on wandb's own step axis they would be dropped."""
+    with caplog.at_level(logging.WARNING):
+        for steps in ((1, 2, 3), (2, 3, 4), (3, 4, 5)):
+            opened = tracker(tmp_path)
+            for step in steps:
+                opened.log(step, {"train": {"loss": 1 / step, "unknown": None}, "probe": {"gsm8k": {"genuine": 0.5}}})
+            opened.close()
+    offline = OfflineRuns(tmp_path)
+    assert {run.run_id for run in offline.runs} == {(tmp_path / "wandb_run_id").read_text().strip()}
+    steps = [line["train/global_step"] for line in offline.history if "train/loss" in line]
+    assert steps == [1, 2, 3, 2, 3, 4, 3, 4, 5]
+    assert offline.axes["*"] == "train/global_step" and offline.axes["train/global_step"] == ""
+    assert {"train/loss", "probe/gsm8k/genuine"} <= offline.figures and "train/unknown" not in offline.figures
+    told = caplog.messages[-1]
+    assert told.startswith("figures were kept offline; send them with `wandb sync ")
+    assert all(str(path.parent) in told for path in offline.files) and len(offline.files) == 3
+
+
+@pytest.mark.parametrize("kind", ["data_gen", "sft", "rl", "eval"])
+def test_runs_are_grouped_by_experiment_and_typed_by_kind(tmp_path, kind, monkeypatch) -> None:
+    monkeypatch.setenv("WANDB_RUN_GROUP", "from the job")
+    tracker(tmp_path / "a", kind).close()
+    tracker(tmp_path / "b", kind, group="ours").close()
+    (first,), (second,) = OfflineRuns(tmp_path / "a").runs, OfflineRuns(tmp_path / "b").runs
+    assert (first.run_group, first.job_type, first.display_name, first.project) == ("from the job", kind, "SFT", "p")
+    assert second.run_group == "ours"
+
+
+def test_a_table_has_a_fixed_size_at_most(tmp_path) -> None:
+    opened = tracker(tmp_path)
+    for step in (1, 2):
+        opened.table(step, "episodes", ("step", "text"), [[step, "Why 12?"]] * (3 * TABLE_ROWS))
+    opened.close()
+    sizes = [line["episodes/nrows"] for line in OfflineRuns(tmp_path).history if "episodes/nrows" in line]
+    assert sizes == [TABLE_ROWS] * 2
+
+
+def test_data_model_and_evaluation_are_joined_by_what_they_hold(tmp_path) -> None:
+    """The same content has the same name and bytes in the runs that make and use it, wherever it lies."""
+    made = tracker(tmp_path / "data", "data_gen")
+    made.made([DATA])
+    made.close()
+    trained = tracker(tmp_path / "sft", "sft")
+    trained.used([Content("dataset", DATA.digest, "/scratch/copy.jsonl")])
+    trained.made([MODEL])
+    trained.close()
+    measured = tracker(tmp_path / "eval", "eval")
+    measured.used([MODEL])
+    measured.close()
+    data, sft, probe = (OfflineRuns(tmp_path / name) for name in ("data", "sft", "eval"))
+    assert data.made == sft.used == {"dataset-abababababab"} and data.used == set()
+    assert sft.made == probe.used == {"model-cdcdcdcdcdcd"} and probe.made == set()
+    digests = [{a.name: a.digest for a in runs.artifacts} for runs in (data, sft, probe)]
+    assert digests[0]["dataset-abababababab"] == digests[1]["dataset-abababababab"]
+    assert digests[1]["model-cdcdcdcdcdcd"] == digests[2]["model-cdcdcdcdcdcd"]
+    assert {a.type for a in sft.artifacts} == {"dataset", "model"}
+
+
+def test_files_of_the_run_are_kept_with_it(tmp_path) -> None:
+    (tmp_path / "config.yaml").write_text("a: 1\n")
+    opened = tracker(tmp_path, "eval")
+    opened.files([tmp_path / "config.yaml", tmp_path / "not-there.json"])
+    opened.close()
+    (kept,) = OfflineRuns(tmp_path).artifacts
+    assert kept.type == "eval_files" and [entry.path for entry in kept.manifest.contents] == ["config.yaml"]
+    assert Path(kept.manifest.contents[0].local_path).read_text() == "a: 1\n"
+    assert Path(kept.manifest.contents[0].local_path).is_relative_to(tmp_path), "would be lost with the node"
+
+
+def test_the_id_comes_back_with_a_checkpoint_alone(tmp_path) -> None:
+    checkpoint = tmp_path / "checkpoints" / "checkpoint-5"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "wandb_run_id").write_text("0123456789abcdef\n")
+    opened = tracker(tmp_path)
+    opened.close()
+    assert opened.id == "0123456789abcdef" == (tmp_path / "wandb_run_id").read_text().strip()
+
+
+def test_an_artifact_that_cannot_be_kept_stops_nothing(tmp_path, caplog) -> None:
+    opened = tracker(tmp_path)
+    opened.made([Content("model", "/" * 12, "x")])  # a name that wandb refuses
+    opened.log(1, {"a": 1})
+    opened.close()
+    assert any("wandb kept no artifact" in message for message in caplog.messages)
+    assert "a" in OfflineRuns(tmp_path).figures
+
+
+def test_a_key_is_found_in_the_environment_or_where_wandb_login_puts_it(tmp_path, monkeypatch) -> None:
+    assert not has_key()
+    (tmp_path / "netrc").write_text("machine api.wandb.ai\n  login user\n  password " + "k" * 40 + "\n")
+    os.chmod(tmp_path / "netrc", 0o600)
+    assert has_key()
+    monkeypatch.setenv("WANDB_BASE_URL", "https://wandb.example.org")
+    assert not has_key()
+    monkeypatch.setenv("WANDB_API_KEY", "k" * 40)
+    assert has_key()
+
+
+def test_without_wandb_it_says_what_to_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(ConfigError, match=r"pip install '\.\[train\]'"):
+        tracker(tmp_path)
