@@ -132,7 +132,7 @@ class Cluster:
             now = self.show(job)
             if int(now["Restarts"]) > before and now["JobState"] == "PENDING":
                 self.run("scontrol", "update", f"jobid={job}", "StartTime=now", check=False)
-            return int(now["Restarts"]) > before and now["JobState"] == "RUNNING"
+            return int(now["Restarts"]) > before and now["JobState"] in ("RUNNING", *ENDED)
 
         self.wait(job, lambda: int(self.show(job)["Restarts"]) > before, "requeued")
         self.restarts[job] = before + 1

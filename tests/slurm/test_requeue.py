@@ -33,11 +33,15 @@ def test_training_that_asks_for_it_is_started_again_but_not_for_ever(cluster, su
     assert said.count("start\n") == 3 and "was started again 2 times (MAX_REQUEUES=2" in said
 
 
-def test_a_stage_that_usr1_ends_is_started_again_and_its_dependents_wait(cluster, submit) -> None:
-    job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 60; }")
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_stage_that_usr1_ends_is_started_again_and_its_dependents_wait(cluster, submit, limit: int | None) -> None:
+    """By `scancel`, and as the limit of a minute comes near: Slurm looks for that every half minute."""
+    options = [f"--time={limit}", "--signal=USR1@45"] if limit else []
+    job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 200; }", *options)
     after = cluster.submit(f"--dependency=afterok:{job}", "--kill-on-invalid-dep=yes", "--wrap", "true")
-    cluster.wait(job, lambda: "up" in cluster.output(job), "up")
-    cluster.run("scancel", "--signal=USR1", job)
+    if not limit:
+        cluster.wait(job, lambda: "up" in cluster.output(job), "up")
+        cluster.run("scancel", "--signal=USR1", job)
     cluster.start_again(job)
     cluster.completes(job, after)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from eval.config import ConfigError
 from eval.stats.rates import Rate
 from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracy_before, points_lost
 from train.checkpoints import is_whole
+from train.preemption import Preempted
 from train.sft_config import Guard
 from train.trainer_events import Stop
 from train.training_log import TrainingLog, read_log
@@ -108,6 +110,22 @@ def test_a_resumed_run_compares_with_what_was_logged_before_training(log):
     assert resumed.before == Rate(18, 20) == accuracy_before(log.path) and len(log_lines) == 1
     with pytest.raises(Stop):
         resumed.on_step_end(at(20))
+
+
+def test_a_probe_that_a_signal_broke_off_is_made_before_the_next_step_and_only_then(log):
+    watched = schedule(log, {0: 9})
+    watched.on_train_begin(at(0))
+    watched.measure = broken_off
+    watched.on_step_end(at(10))  # the step is saved after it
+    with pytest.raises(Preempted):
+        watched.on_train_end(at(10))
+    for _ in range(2):  # started again, and once more from the same checkpoint
+        schedule(log, {10: 8}, Guard(points=20)).on_train_begin(at(10))
+    assert log_lines == ["probe at step 0: 9 right", "probe at step 10: 8 right"]
+
+
+def broken_off(step: int) -> Found:
+    raise Preempted(signal.SIGUSR1)
 
 
 @pytest.mark.parametrize(("right", "acts"), [(18, False), (14, False), (13, True), (20, False)])

@@ -27,7 +27,16 @@ def test_stop_ends_training(control):
     def stop(state):
         raise Stop
 
-    assert listener(on_step_end=stop).on_step_end("args", "state", control).should_training_stop
+    stopped = listener(on_step_end=stop).on_step_end("args", "state", control)
+    assert stopped.should_training_stop and not stopped.should_save
+
+
+def test_stop_may_ask_for_a_checkpoint_of_the_step(control):
+    def stop(state):
+        raise Stop(save=True)
+
+    stopped = listener(on_step_end=stop).on_step_end("args", "state", control)
+    assert stopped.should_training_stop and stopped.should_save
 
 
 def test_an_event_that_there_is_not_is_an_error():
