@@ -54,6 +54,7 @@ ReturnToService=2
 KillWait=20
 KillOnBadExit=1
 MinJobAge=3600
+FirstJobId={first_job}
 SlurmdParameters=config_overrides
 GresTypes=gpu
 NodeName={nodes} NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports}] CPUs=64 RealMemory=1000000 Gres=gpu:2
