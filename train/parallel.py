@@ -35,6 +35,8 @@ TIMEOUT_S = 7200
 """Seconds that processes wait for each other by default; torch's 1800 are less than a probe may take."""
 LAUNCHER = ("ACCELERATE_USE_DEEPSPEED", "ACCELERATE_USE_FSDP", "ACCELERATE_MIXED_PRECISION")
 """What `accelerate launch` says in the environment and a configuration decides."""
+CONFIGURED = {"accelerator_config": {"use_configured_state": True}}
+"""Lets a trainer take the process group that is there, instead of forgetting it and beginning its own."""
 
 
 def processes() -> int:
@@ -158,10 +160,6 @@ def _joined_fsdp2(on_cpu: bool, timeout_s: float) -> dict[str, Any]:
     os.environ |= {"ACCELERATE_USE_FSDP": "true", "FSDP_STATE_DICT_TYPE": settings["fsdp_state_dict_type"]}
     _meet(timeout_s)
     return {"fsdp": True, "fsdp_config": dict(settings), **CONFIGURED}
-
-
-CONFIGURED = {"accelerator_config": {"use_configured_state": True}}
-"""Lets a trainer take the process group that is there, instead of forgetting it and beginning its own."""
 
 
 def _read(path: Path) -> dict[str, Any]:

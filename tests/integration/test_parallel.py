@@ -6,6 +6,7 @@ divides small gradients by their size. Each run of two processes is killed after
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ from eval.rows import read_rows
 from eval.weights import check_model_folder
 from train.training_log import losses, read_log
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(1800)]
 
 STEPS, KILLED_AFTER, TOLERANCE = 4, 2, 1e-4
 """`TOLERANCE`: of losses, of them; of weights, of them or absolute."""
@@ -145,27 +146,19 @@ def _options(given: dict[str, Any]) -> list[str]:
     return [token for name, value in given.items() for token in (f"--{name}", str(value))]
 
 
-def one(command: list[str], run_dir: Path) -> list[str]:
-    return [sys.executable, *command, "--run-dir", str(run_dir)]
+def torchrun() -> list[str]:
+    return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", _free_port()]
 
 
-def two(command: list[str], run_dir: Path, kind: str) -> list[str]:
-    launch = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node",
-        "2",
-        "--master-port",
-        str(_free_port()),
-    ]
-    return [*launch, *command, "--run-dir", str(run_dir), "--parallel", kind]
+def accelerate_launch(kind: str) -> list[str]:
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", f"configs/accelerate/{kind}.yaml"]
+    return [*launch, "--num_processes", "2", "--main_process_port", _free_port()]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _free_port() -> str:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return str(bound.getsockname()[1])
 
 
 def run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[str]:
@@ -173,13 +166,18 @@ def run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(arguments, cwd=repository, capture_output=True, text=True, timeout=900, env=environment)
 
 
-def killed_and_resumed(start: Callable[[], list[str]], run_dir: Path, repository: Path, output: Path) -> None:
-    """Kill a run after a checkpoint, every process of it, and let it go on to its end."""
-    log = run_dir / "log.jsonl"
+def killed_and_resumed(command: list[str], kind: str, run_dir: Path, repository: Path) -> None:
+    """Kill a run of two processes after a checkpoint, and let it go on to its end, started by another launcher."""
+    log, output = run_dir / "log.jsonl", run_dir.with_name("said")
     with (
         output.open("w") as said,
         subprocess.Popen(
-            start(), cwd=repository, stdout=said, stderr=said, env={**os.environ, **ENVIRONMENT}, start_new_session=True
+            [*torchrun(), *command, "--run-dir", str(run_dir), "--parallel", kind],
+            cwd=repository,
+            stdout=said,
+            stderr=said,
+            env={**os.environ, **ENVIRONMENT},
+            start_new_session=True,
         ) as process,
     ):
         deadline = time.monotonic() + 800
@@ -189,7 +187,7 @@ def killed_and_resumed(start: Callable[[], list[str]], run_dir: Path, repository
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)
     assert not (run_dir / "summary.json").exists()
-    done = run(start(), repository)
+    done = run([*accelerate_launch(kind), *command, "--run-dir", str(run_dir), "--parallel", kind], repository)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -199,16 +197,16 @@ def _has_step(log: Path, step: int) -> bool:
 
 def alone(command: list[str], repository: Path, run_dir: Path) -> Path:
     """The folder of a run of one process that nothing disturbed."""
-    done = run(one(command, run_dir), repository)
+    done = run([sys.executable, *command, "--run-dir", str(run_dir)], repository)
     assert done.returncode == 0, done.stderr[-3000:]
     return run_dir
 
 
 @pytest.fixture(scope="module")
-def sft_alone(sft: list[str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By what is trained, adapters or all weights."""
+def sft_alone(sft: list[str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """What is trained, adapters or all weights -> the folder of the run."""
     folders = tmp_path_factory.mktemp("sft")
-    return {name: alone([*sft, *more], repository, folders / name) for name, more in TRAINED.items()}
+    return functools.cache(lambda trained: alone([*sft, *TRAINED[trained]], repository, folders / trained))
 
 
 @pytest.fixture(scope="module")
@@ -223,18 +221,19 @@ def test_fine_tuning(
     kind: str,
     trained: str,
     sft: list[str],
-    sft_alone: dict[str, Path],
+    sft_alone: Callable[[str], Path],
     deepspeed: None,
     repository: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_dir, command = tmp_path / "run", [*sft, *TRAINED[trained]]
-    killed_and_resumed(lambda: two(command, run_dir, kind), run_dir, repository, tmp_path / "said")
-    single, double = losses(sft_alone[trained] / "log.jsonl"), losses(run_dir / "log.jsonl")
+    undisturbed = sft_alone(trained)
+    killed_and_resumed(command, kind, run_dir, repository)
+    single, double = losses(undisturbed / "log.jsonl"), losses(run_dir / "log.jsonl")
     assert list(single) == list(range(1, STEPS + 1)) and double == pytest.approx(single, rel=TOLERANCE)
-    assert_same_model(sft_alone[trained], run_dir)
-    assert_probed_by_one_process(sft_alone[trained], run_dir)
+    assert_same_model(undisturbed, run_dir)
+    assert_probed_by_one_process(undisturbed, run_dir)
     assert probe(run_dir) == 0
     assert train_sft([*command[2:], "--run-dir", str(run_dir), "--parallel", kind]) == 2
     assert "a run of 2 processes, and now there are 1" in capsys.readouterr().err
@@ -286,7 +285,7 @@ def test_reinforcement(
     kind: str, rl: list[str], rl_alone: Path, deepspeed: None, repository: Path, tmp_path: Path
 ) -> None:
     run_dir = tmp_path / "run"
-    killed_and_resumed(lambda: two(rl, run_dir, kind), run_dir, repository, tmp_path / "said")
+    killed_and_resumed(rl, kind, run_dir, repository)
     single, double = (
         {line["step"]: line for line in read_log(folder / "log.jsonl") if "loss" in line}
         for folder in (rl_alone, run_dir)
@@ -294,7 +293,7 @@ def test_reinforcement(
     assert list(single) == list(double) == list(range(1, STEPS + 1))
     assert any(line["grad_norm"] > 0 for line in single.values())
     for step, line in single.items():
-        for name in ("loss", "grad_norm", "kl", "entropy", "rewards/followup/mean", "reward"):
+        for name in ("loss", "grad_norm", "learning_rate", "rewards/gsm8k/mean", "rewards/followup/mean", "reward"):
             assert double[step][name] == pytest.approx(line[name], rel=TOLERANCE, abs=1e-5), (step, name)
     said = [{row.id: row.messages for row in read_rows(folder / "episodes.jsonl")} for folder in (rl_alone, run_dir)]
     assert said[0] == said[1]
