@@ -69,6 +69,7 @@ class Cluster:
     folder: Path
     environment: dict[str, str]
     repository: Path
+    nodes: tuple[str, ...] = NODES
     restarts: dict[str, int] = field(default_factory=dict)
     """How often each job was started again, as far as this object has seen to it."""
 
@@ -230,9 +231,13 @@ def _configure(folder: Path) -> None:
     (folder / "munge.key").write_bytes(os.urandom(128))
     (folder / "munge.key").chmod(0o400)
     control_port, *ports = _free_ports(3)
-    host = socket.gethostname().partition(".")[0]
     conf = CONF.format(
-        folder=folder, host=host, nodes=",".join(NODES), control_port=control_port, ports=",".join(map(str, ports))
+        folder=folder,
+        host=socket.gethostname().partition(".")[0],
+        nodes=",".join(NODES),
+        control_port=control_port,
+        ports=",".join(map(str, ports)),
+        first_job=1 + os.getpid() % 9000,  # ports are made of it, and another such Slurm may run on this machine
     )
     (folder / "slurm.conf").write_text(conf, encoding="utf-8")
     (folder / "gres.conf").write_text(f"Name=gpu File={folder}/gpu[0-1]\n", encoding="utf-8")

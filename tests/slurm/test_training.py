@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,11 @@ def test_reinforcement_learning_on_two_gpus_goes_on_after_usr1(
     cluster.completes(job)
     assert [line["step"] for line in read_log(run_dir / "log.jsonl")] == list(range(1, steps + 1))
     assert json.loads((run_dir / "summary.json").read_text())["steps"] == steps
+
+
+@pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed: the server would come up")
+def test_a_server_for_rollouts_that_does_not_come_up_ends_the_job(cluster, tiny_model_folder: Path) -> None:
+    job = cluster.submit("--gpus-per-node=1", "slurm/rl_server.sh", tiny_model_folder, "configs/demo/rl.yaml")
+    assert cluster.end(job) == "FAILED"
+    said, last = cluster.output(job), cluster.nodes[-1]
+    assert f"waiting for http://{last}:" in said and "the server has ended before it answered" in said
