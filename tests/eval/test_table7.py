@@ -59,7 +59,7 @@ def test_a_judge_behind_a_server_takes_its_options(
         assert main(command) == 0
         assert len(server.requests) == 22, "what had failed"
     tables = json.loads((tmp_path / "out" / "table7.json").read_text())
-    (row,) = [row for row in tables[0]["rows"] if row[0]["text"].startswith("full panel, grounding-1")]
+    (row,) = [row for row in tables[0]["rows"] if row[0]["text"].startswith("full panel, grounding-")]
     assert (row[1]["value"], row[2]["value"]) == (20, 0)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure
+from eval.judges.grounding import Judge as Grounding
 from eval.model_comparison.correction import correct
 from eval.model_comparison.recomputing import recompute
 from eval.model_comparison.writing import DECISIONS, Sources, write
@@ -60,7 +61,7 @@ def runs(make_run: Callable[..., Path], rows_of: RowsOf) -> tuple[Path, Path]:
             *rows_of("ifbench", 300, genuine, model=model, turn=f"Why, {name}?"),
             *rows_of("gsm8k", 40, 4, right=20, model=model, turn=f"Why, {name}?"),
         ]
-        made.append(make_run(name.lower(), rows, called=name, model=model, format="qwen3_5"))
+        made.append(make_run(name.lower(), rows, called=name, model=model, format="qwen3_5", judge="judge-1"))
     return made[0], made[1]
 
 
@@ -73,7 +74,7 @@ def drawn(runs: tuple[Path, Path]) -> list[dict[str, Any]]:
 
 
 def test_two_inputs_give_two_estimates(runs: tuple[Path, Path], drawn: list[dict[str, Any]], tmp_path: Path) -> None:
-    gold = write_gold(tmp_path / "gold.jsonl", [*drawn, *other_turns("local-1", 40, 10, 10, 140)])
+    gold = write_gold(tmp_path / "gold.jsonl", [*drawn, *other_turns("judge-1", 40, 10, 10, 140)])
     found = correct(Sources(runs).compare(), gold)
     (error,) = found.errors
     sft, base = found.cells["SFT", "ifbench.genuine"], found.cells["Base", "ifbench.genuine"]
@@ -89,7 +90,7 @@ def test_two_inputs_give_two_estimates(runs: tuple[Path, Path], drawn: list[dict
 def test_raw_and_corrected_stand_side_by_side(
     runs: tuple[Path, Path], drawn: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    gold = write_gold(tmp_path / "gold.jsonl", [*drawn, *other_turns("local-1", 40, 10, 10, 140)])
+    gold = write_gold(tmp_path / "gold.jsonl", [*drawn, *other_turns("judge-1", 40, 10, 10, 140)])
     comparison = Sources(runs).compare()
     tables = {table.title: table for table in build(comparison, None, correct(comparison, gold))}
     detail = tables["Table 2, figure by figure"]
@@ -102,7 +103,7 @@ def test_raw_and_corrected_stand_side_by_side(
     assert accuracy["Rogan-Gladen %"].text == accuracy["prediction-powered %"].text == "\u2014"
     assert cells["Base, IFBench follow-up"]["prediction-powered %"].text == "\u2014 (no labelled row)"
     judges = tables["The judge against the labels"]
-    assert [cell.text for cell in judges.rows[0][:4]] == ["local-1", "260", "0", "74"]
+    assert [cell.text for cell in judges.rows[0][:4]] == ["judge-1", "260", "0", "74"]
     assert any("may not transfer" in note for note in judges.notes)
     assert "corrected ones stand in the table figure by figure" in " ".join(
         tables["Table 2: models side by side"].notes
@@ -111,7 +112,7 @@ def test_raw_and_corrected_stand_side_by_side(
 
 
 def test_a_useless_judge_corrects_nothing_and_says_why(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    gold = write_gold(tmp_path / "gold.jsonl", other_turns("local-1", 10, 50, 10, 50))
+    gold = write_gold(tmp_path / "gold.jsonl", other_turns("judge-1", 10, 50, 10, 50))
     comparison = Sources(runs).compare()
     table = build(comparison, None, correct(comparison, gold))[1]
     column = table.columns.index("Rogan-Gladen %")
@@ -121,7 +122,7 @@ def test_a_useless_judge_corrects_nothing_and_says_why(runs: tuple[Path, Path], 
 
 
 def test_a_rate_below_the_judges_false_alarms_is_marked_clipped(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    gold = write_gold(tmp_path / "gold.jsonl", other_turns("local-1", 40, 40, 10, 120))
+    gold = write_gold(tmp_path / "gold.jsonl", other_turns("judge-1", 40, 40, 10, 120))
     comparison = Sources(runs).compare()
     table = build(comparison, None, correct(comparison, gold))[1]
     (row,) = [row for row in table.rows if row[0].text == "Base, IFBench follow-up"]
@@ -131,13 +132,13 @@ def test_a_rate_below_the_judges_false_alarms_is_marked_clipped(runs: tuple[Path
 def test_an_embedded_judge_is_asked_on_the_spot_and_the_table_is_made_again_without_it(
     make_model: MakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fields = {"judge": "grounding-1"}
+    fields = {"judge": Grounding().id}
     made = make_model("Base", ifbench=(30, 3, None), fields={**fields, "model": "Qwen3.5-2B@Base"})
     rows = [{**row, "judgements": {}} for row in other_turns("", 0, 0, 20, 20)]
     sources = Sources((made,), labels=write_gold(tmp_path / "gold.jsonl", rows))
     comparison = sources.compare()
     found = sources.correct(comparison)
-    assert found and len(found.sample.decisions["grounding-1"].said) == 40
+    assert found and len(found.sample.decisions[Grounding().id].said) == 40
     write(sources, comparison, tmp_path / "out", found)
     monkeypatch.setattr("eval.judges.grounding.decide", lambda exchange: pytest.fail("asked again"))
     assert recompute(tmp_path / "out").differences == ()
@@ -166,7 +167,7 @@ def test_labels_that_cannot_be_used_are_refused_in_a_line(
     comparison = Sources(runs).compare()
     with pytest.raises(ConfigError, match="--labels: no gold file"):
         correct(comparison, tmp_path / "none.jsonl")
-    with pytest.raises(ConfigError, match="nothing tells what local-1 says"):
+    with pytest.raises(ConfigError, match="nothing tells what judge-1 says"):
         correct(comparison, write_gold(tmp_path / "other.jsonl", other_turns("judge-7", 2, 2, 2, 2)))
     with pytest.raises(ConfigError, match="has two labels"):
         correct(comparison, write_gold(tmp_path / "two.jsonl", [drawn[1], {**drawn[1], "genuine": False}]))
@@ -177,7 +178,7 @@ def test_a_row_without_a_judgement_is_no_labelled_row(
 ) -> None:
     rows = rows_of("ifbench", 20, 10, model="Qwen3.5-2B@0")
     rows[0] = replace(rows[0], judgement=None, failure=Failure("judge", "refusal"))
-    run = make_run("base", rows, called="Base", model="Qwen3.5-2B@0", format="qwen3_5")
+    run = make_run("base", rows, called="Base", model="Qwen3.5-2B@0", format="qwen3_5", judge="judge-1")
     labels = [gold_row(row, True) for row in rows[:4]] + [gold_row(row, False) for row in rows[16:]]
     gold = write_gold(tmp_path / "gold.jsonl", labels)
     found = correct(Sources((run,)).compare(), gold)
