@@ -16,9 +16,9 @@ export USERTURN_DATA="${USERTURN_DATA-}"
 export HF_HOME="${HF_HOME:-$HOME/.cache/huggingface}"
 export HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-0}"
 
-# A proxy, where compute nodes reach judges and W&B through one; nodes of a job never do.
+# A proxy, where compute nodes reach judges and W&B through one, and the names that are reached without it.
 export https_proxy="${https_proxy-}"
-export no_proxy="localhost,127.0.0.1${no_proxy:+,$no_proxy}"
+export no_proxy="${no_proxy:-localhost,127.0.0.1}"
 
 # GPUs of a training node in slurm/table2.sh; for a single job: sbatch --gpus-per-node=8 slurm/sft.sh
 export GPUS_PER_NODE="${GPUS_PER_NODE:-4}"
