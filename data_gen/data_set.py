@@ -24,7 +24,7 @@ from eval.row_files import files_read
 from eval.run_dir import write_atomically
 
 MANIFEST = "manifest.json"
-LOCAL_FIELDS = {"data_dir", "out_dir", "dry_run"}
+LOCAL_FIELDS = {"data_dir", "out_dir", "report_to", "dry_run"}
 """Fields of a configuration that say where things are on one machine, not what is in the data."""
 
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from data_gen.style import read_styles, style_names
-from eval import plugin
+from eval import plugin, tracker
 from eval.config import Config, Plugin, options_for
+from eval.tracker import NOBODY
 
 
 class LeakCheck(Config):
@@ -75,6 +76,7 @@ class GenerateConfig(Config):
     judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
     filters: Filters = Field(Filters(), description="what is kept")
     leak_check: LeakCheck = Field(LeakCheck(), description="no text of an evaluation row")
+    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
     seed: int = Field(0, ge=0, description="decides every plan, and the rows where a source has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     dry_run: bool = Field(False, description="print what would be made and what it costs at most, and stop")
@@ -130,6 +132,11 @@ class GenerateConfig(Config):
     def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
         constructor = plugin.load("eval.judges", judge.name).Judge.__init__
         return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
+
+    @field_validator("report_to")
+    @classmethod
+    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
+        return tracker.checked(report_to)
 
     @model_validator(mode="after")
     def _a_specific_share_needs_the_judge(self) -> GenerateConfig:

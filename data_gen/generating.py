@@ -15,6 +15,7 @@ from data_gen.filtering import Filtered, decide, joined, read
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import Parts, open_parts
 from data_gen.judging import judge_turns, with_verdicts
+from data_gen.tracking import tell
 from eval import progress
 from eval.config import ConfigError
 from eval.judge import used_between
@@ -55,6 +56,7 @@ def generate(
             raise ConfigError(nothing_kept(filtered))
         data_set = publish(config.folder, parts, filtered)
         run.finish({"kept": len(filtered.kept), "rejected": filtered.reasons()})
+        tell(config, config.folder, filtered)
         return data_set
 
 

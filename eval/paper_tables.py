@@ -16,6 +16,7 @@ from eval.command import command
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
 from eval.runs import read_runs
+from eval.tracked_results import add_options, chosen, tell_tables
 
 ABOUT = "Write the paper's tables and figures from finished run folders."
 
@@ -32,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     files = [path for part in written for path in part.files]
     print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
+    tell_tables(chosen(options), "paper_tables", options.out, options.runs, tables, files)
     print(*(f"wrote {path}" for path in files), sep="\n")
     return 0 if files else 1
 
@@ -45,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "--tables", type=_chosen, default=known, metavar="NAME,NAME", help=f"which (default: {','.join(known)})"
     )
     parser.add_argument("--figures", action="store_true", help="draw the figures too")
+    add_options(parser)
     return parser
 
 

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from eval import plugin
+from eval import plugin, tracker
 from eval.config import Config, Plugin, options_for
 from eval.engine import Sampling
 from eval.perturb import PERTURBATIONS
 from eval.shard import Shard
+from eval.tracker import NOBODY
 
 
 class ProbeConfig(Config):
@@ -38,6 +39,7 @@ class ProbeConfig(Config):
     tasks: dict[str, dict[str, Any]] = Field(
         description="files of eval/tasks/, each with the options of its `load`; null leaves a task out"
     )
+    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
     seed: int = Field(0, ge=0, description="chooses the rows where a task has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     shard: str | None = Field(
@@ -85,6 +87,11 @@ class ProbeConfig(Config):
     def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
         constructor = plugin.load("eval.judges", judge.name).Judge.__init__
         return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
+
+    @field_validator("report_to")
+    @classmethod
+    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
+        return tracker.checked(report_to)
 
     @field_validator("tasks", mode="before")
     @classmethod

@@ -27,6 +27,7 @@ from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.table import Table
 from eval.tables import table2
+from eval.tracked_results import tell_probe
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +117,9 @@ def complete(
     ):
         write_atomically(run.path / f"table2.{ending}", text(tables))
     run.finish({"protocol": asdict(told), "tasks": [asdict(summary) for summary in summaries]})
+    if not config.shard:
+        read = run.measured.get("data_files", {})
+        tell_probe(config, run.path, protocol, summaries, tables, read)
     return summaries, tables
 
 

@@ -16,6 +16,7 @@ from eval.command import command
 from eval.config import ConfigError
 from eval.report_page.page import write_page
 from eval.runs import read_runs
+from eval.tracked_results import add_options, chosen, tell_tables
 
 ABOUT = "Write finished runs as self-contained HTML: settings, tables, label shares, dialogues side by side."
 
@@ -24,7 +25,9 @@ ABOUT = "Write finished runs as self-contained HTML: settings, tables, label sha
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and print the path of the file; returns 0."""
     options = _parser().parse_args(argv)
-    print(report(options.runs, options.out, options.allow_gpqa_text))
+    path = report(options.runs, options.out, options.allow_gpqa_text)
+    tell_tables(chosen(options), "report", path.parent, options.runs, [], [path])
+    print(path)
     return 0
 
 
@@ -50,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--allow-gpqa-text", action="store_true", help="show the text of gated data sets; keep such a file private"
     )
+    add_options(parser)
     return parser
 
 

@@ -16,6 +16,7 @@ from eval import table_formats
 from eval.command import command
 from eval.model_comparison.writing import Sources, tables_of, write
 from eval.table import each_note_once
+from eval.tracked_results import add_options, chosen, tell_tables
 
 ABOUT = "Compare models on the same rows: Table 2 beside the paper's numbers, with a verdict on each."
 
@@ -30,6 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     files = write(sources, comparison, options.out, correction)
     shown = [one for one in tables_of(comparison, correction) if not one.title.startswith("Labels")]
     print(table_formats.to_terminal(each_note_once(shown)))
+    tell_tables(chosen(options), "table2", options.out, options.runs, shown, files)
     print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
     return 0
 
@@ -53,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         help="JSONL of labelled user turns, a draw of the rows or other models': corrects the follow-up rates",
     )
     parser.add_argument("--force", action="store_true", help="show runs of another protocol too, and mark them")
+    add_options(parser)
     return parser
 
 

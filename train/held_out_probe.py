@@ -23,6 +23,7 @@ from eval.speaker import Speaker
 from eval.stages import Turns, decide
 from eval.stats.rates import Rate
 from eval.summary import TaskSummary, summarise
+from eval.tracked_results import figures_of
 from train.training_rows import TrainingRow
 
 
@@ -40,17 +41,7 @@ class Measured:
     @property
     def figures(self) -> dict[str, dict[str, Any]]:
         """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
-        return {
-            task.task: {
-                "rows": task.total,
-                "unjudged": task.unjudged,
-                "genuine": task.genuine.point,
-                "specific": task.specific.point,
-                "accuracy": task.accuracy.point,
-                "labels": {label: round(count / task.judged, 4) for label, count in task.labels.items()},
-            }
-            for task in self.tasks
-        }
+        return figures_of(self.tasks)
 
     def __str__(self) -> str:
         told = [f"{name} {_percent(self.pooled(name))}" for name in ("genuine", "specific", "accuracy")]

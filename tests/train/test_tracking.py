@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
 from eval.config import validate
+from eval.dashboard_spec import parts
 from eval.weights import model_digest
 from train.checkpoints import is_whole
+from train.episode_figures import FIGURES
 from train.fine_tuning import fine_tune
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
@@ -28,7 +31,7 @@ def run_dir(tiny_folders, data_files, tmp_path, monkeypatch) -> Path:
         "data": str(data_files["data"]),
         "lora": {"r": 2},
         "trl": {"max_steps": 2, "save_steps": 1, "per_device_train_batch_size": 2},
-        "probe": {"every": 2, "tasks": {"pocket": {"limit": 2}}, "answers": {"max_tokens": 4}},
+        "probe": {"every": 2, "tasks": {"pocket": {"limit": 2}}, "answers": {"max_tokens": 4}, "judge": "grounding"},
         "report_to": {"name": "wandb", "project": "p", "group": "table2", "mode": "offline"},
         "run_dir": str(tmp_path / "run"),
     }
@@ -58,3 +61,14 @@ def test_the_id_is_in_the_run_folder_and_in_each_checkpoint(run_dir) -> None:
     assert len(checkpoints) == 2
     assert {(path / "wandb_run_id").read_text() for path in checkpoints} == {kept}
     assert all(map(is_whole, checkpoints))
+
+
+def test_the_dashboard_shows_figures_that_a_policy_logs() -> None:
+    """Patterns and names of its panels find the figures of episodes, and of TRL's rewards."""
+    pytest.importorskip("wandb_workspaces", reason="pip install '.[dashboard]'")
+    logged = {"train/loss", "train/rewards/gsm8k/mean", *(f"train/{name}" for name in FIGURES)}
+    panels = [panel for part in parts(["gsm8k"]) for panel in part.panels if type(panel).__name__ == "LinePlot"]
+    patterns = [panel.metric_regex for panel in panels if panel.metric_regex]
+    named = {name for panel in panels for name in map(str, panel.y) if name.startswith("train/")}
+    assert len(patterns) == 4 and named == {"train/loss", "train/distinct_share"} <= logged
+    assert all(any(re.search(pattern, name) for name in logged) for pattern in patterns)

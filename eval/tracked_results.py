@@ -1,0 +1,114 @@
+"""What is told of results: the rates of a finished probe over its temperature, and tables, figures and reports of runs.
+
+Texts of dialogues are not among it: what a model said to a gated question stays in the run folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from eval import plugin
+from eval.config import Plugin
+from eval.labels import LABELS
+from eval.model_comparison.writing import rows_digest
+from eval.probe_config import ProbeConfig
+from eval.runs import read_runs
+from eval.summary import TaskSummary
+from eval.table import Table
+from eval.tracker import NOBODY, Content, TrackedRun, Tracker, checked, data_files, open_tracker
+
+FILES = ("config.yaml", "manifest.json", "summary.json", "table2.md", "table2.csv", "table2.json")
+"""Of a probe's folder, those that a tracker keeps."""
+
+
+def tell_probe(
+    config: ProbeConfig,
+    folder: Path,
+    protocol: Mapping[str, Any],
+    summaries: Sequence[TaskSummary],
+    tables: Sequence[Table],
+    files: Mapping[str, str],
+) -> None:
+    """Tell of the finished probe in `folder`.
+
+    Args:
+        files: SHA-256 of each file of rows that was read, by its path.
+
+    Raises:
+        ConfigError: the tracker is not installed, or its server refuses.
+    """
+    name = config.name or Path(config.model).name
+    run = TrackedRun(name, "eval", folder, {**protocol, "name": name})
+    with closing(open_tracker(config.report_to, run)) as tracker:
+        at = float(protocol["sampling"]["temperature"])
+        tracker.used([Content.of_model(protocol["model"], Path(config.model)), *data_files(files)])
+        tracker.log(at, {"eval": figures_of(summaries)})
+        tracker.table(at, "eval/labels", ("task", *LABELS), [_labels_of(task) for task in summaries])
+        _tables(tracker, at, tables)
+        tracker.made([_rows_of(folder)])
+        tracker.files(folder / one for one in FILES)
+
+
+def tell_tables(
+    report_to: Plugin, name: str, folder: Path, runs: Iterable[Path], tables: Sequence[Table], paths: Iterable[Path]
+) -> None:
+    """Tell of tables or a report that were made in `folder` from the finished `runs`, and keep the files `paths`.
+
+    Raises:
+        ConfigError: as `tell_probe`.
+    """
+    if report_to == NOBODY:
+        return
+    used = [_rows_of(path) for run in read_runs(runs) for path in run.paths]
+    own = folder / f".{name}"  # `folder` may be that of a probe, which is a run of its own
+    own.mkdir(exist_ok=True)
+    with closing(open_tracker(report_to, TrackedRun(name, "eval", own, {"name": name}))) as tracker:
+        tracker.used(used)
+        _tables(tracker, 0.0, tables)
+        tracker.files(paths)
+
+
+def figures_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:
+    """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
+    return {
+        task.task: {
+            "rows": task.total,
+            "unjudged": task.unjudged,
+            "genuine": task.genuine.point,
+            "specific": task.specific.point,
+            "accuracy": task.accuracy.point,
+            "labels": {label: round(count / task.judged, 4) for label, count in task.labels.items()},
+        }
+        for task in summaries
+    }
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of a command without a configuration: --report-to, --project, --group."""
+    parser.add_argument("--report-to", default="none", choices=plugin.names("eval.trackers"), help="who gets the files")
+    parser.add_argument("--project", help="project of the tracker")
+    parser.add_argument("--group", help="experiment that the files belong to")
+
+
+def chosen(options: argparse.Namespace) -> Plugin:
+    """What `add_options` was given; errors as `eval.tracker.checked`."""
+    given = {"project": options.project, "group": options.group}
+    return checked(Plugin(name=options.report_to, **{name: value for name, value in given.items() if value}))
+
+
+def _tables(tracker: Tracker, at: float, tables: Sequence[Table]) -> None:
+    for number, table in enumerate(tables, start=1):
+        rows = [[cell.text for cell in row] for row in table.rows]
+        tracker.table(at, "table2" if number == 1 else f"table2_{number}", table.columns, rows)
+
+
+def _labels_of(task: TaskSummary) -> list[Any]:
+    return [task.task, *(task.labels.get(label, 0) / task.judged if task.judged else None for label in LABELS)]
+
+
+def _rows_of(run: Path) -> Content:
+    return Content("rows", rows_digest(run), str(run / "rows.jsonl"))

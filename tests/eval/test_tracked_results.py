@@ -1,0 +1,85 @@
+"""Probes, tables and reports tell a tracker their rates and files, and no text of a dialogue."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from eval import report, table2
+from eval.config import Plugin
+from eval.probe_config import ProbeConfig
+from eval.runs import read_run
+from eval.summary import summarise
+from eval.table import Cell, Table
+from eval.tracked_results import figures_of, tell_probe
+
+pytest.importorskip("wandb")
+READER = runpy.run_path(str(Path(__file__).parent / "trackers" / "wandb_file.py"))
+OfflineRuns = READER["OfflineRuns"]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "staging"))
+
+
+@pytest.fixture
+def told(make_run, rows_of) -> Path:
+    """The folder of a finished probe, told to wandb."""
+    folder = make_run("base", rows_of("gsm8k", 8, 2, right=4), temperature=0.7)
+    report_to = Plugin(name="wandb", project="p", group="table2")
+    config = ProbeConfig(
+        name="Base", model="models/x", format="smollm2", tasks={"pocket": {}}, run_dir=folder, report_to=report_to
+    )
+    run = read_run(folder)
+    tables = [Table("Table 2", ("model", "genuine"), ((Cell("Base"), Cell("25.0")),))]
+    tell_probe(config, folder, run.protocol, run.summaries, tables, {"/data/gsm8k/test.jsonl": "ef" * 32})
+    return folder
+
+
+def test_a_probe_tells_its_rates_over_its_temperature(told) -> None:
+    runs = OfflineRuns(told)
+    (run,) = runs.runs
+    assert (run.job_type, run.run_group, run.display_name) == ("eval", "table2", "Base")
+    (line,) = [line for line in runs.history if "eval/gsm8k/genuine" in line]
+    assert line["eval/temperature"] == 0.7 and runs.axes["*"] == "eval/temperature"
+    assert (line["eval/gsm8k/genuine"], line["eval/gsm8k/specific"], line["eval/gsm8k/accuracy"]) == (0.25, 0.125, 0.5)
+    assert line["eval/gsm8k/labels/previous_turn_restate"] == 0.75
+    assert {"eval/labels/nrows", "table2/nrows"} <= runs.figures
+    assert runs.used == {"model-0123", "dataset-efefefefefef"}
+    assert {name.split("-")[0] for name in runs.made} == {"rows", "eval"}
+
+
+def test_no_text_of_a_dialogue_is_sent(told) -> None:
+    sent = b"".join(path.read_bytes() for path in OfflineRuns(told).files)
+    assert b"gsm8k query" not in sent and b"rows.jsonl" in sent  # where they are, and not what they say
+
+
+@pytest.mark.parametrize(("command", "name"), [(table2, "table2"), (report, "report")])
+def test_tables_and_reports_are_kept_with_the_rows_they_are_from(told, tmp_path, command, name, capsys) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    where = out / "page.html" if name == "report" else out
+    given = [str(told), "--out", str(where), "--report-to", "wandb", "--project", "p", "--group", "g"]
+    assert command.main(given) == 0, capsys.readouterr().err
+    runs = OfflineRuns(out / f".{name}")
+    (run,) = runs.runs
+    assert (run.job_type, run.run_group, run.display_name) == ("eval", "g", name)
+    assert runs.used == {one for one in OfflineRuns(told).made if one.startswith("rows-")}
+    (files,) = [artifact for artifact in runs.artifacts if artifact.type == "eval_files"]
+    names = {entry.path for entry in files.manifest.contents}
+    assert ("page.html" if name == "report" else "table2.json") in names
+
+
+def test_nothing_is_left_where_nobody_is_told(make_run, rows_of, tmp_path) -> None:
+    folder = make_run("base", rows_of("gsm8k", 4, 1, right=2))
+    assert table2.main([str(folder), "--out", str(tmp_path / "out")]) == 0
+    assert not (tmp_path / "out" / ".table2").exists()
+
+
+def test_what_was_not_measured_stays_unknown(rows_of) -> None:
+    (figures,) = figures_of(summarise(rows_of("coval", 4, 4, held_out=True))).values()
+    assert figures["accuracy"] is None and figures["genuine"] == 1.0
