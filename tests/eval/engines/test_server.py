@@ -253,6 +253,7 @@ def test_a_probe_goes_on_where_its_server_died(
             "model": str(tiny_model),
             "format": "smollm2",
             "engine": engine,
+            "judge": "grounding",
             "answers": {"max_tokens": 6},
             "sampling": {"max_tokens": 5},
             "tasks": {"pocket": {"limit": 3}},
@@ -268,7 +269,7 @@ def test_a_probe_goes_on_where_its_server_died(
     assert probed(run, ours) == 2
     assert "the server has ended (exit status 7); finished rows are kept" in capsys.readouterr().err
     kept = (run / "turns.jsonl").read_bytes()
-    assert kept.count(b"\n") == 3 and not (run / "summary.json").exists()
+    assert 3 <= kept.count(b"\n") <= 4 and not (run / "summary.json").exists(), "the one it died in may be answered"
     monkeypatch.delenv("USERTURN_TEST_SERVER")
     assert probed(run, ours) == 0
     assert (run / "turns.jsonl").read_bytes().startswith(kept)
