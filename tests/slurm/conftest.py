@@ -138,6 +138,8 @@ class Cluster:
 
         self.wait(job, lambda: int(self.show(job)["Restarts"]) > before, "requeued")
         self.restarts[job] = before + 1
+        self.wait(job, lambda: not self.run("squeue", "-h", "--states=completing"), "gone from its nodes")
+        time.sleep(2)  # a node refuses the credential of a start in the second in which it has ended the job
         self.wait(job, started, "started again")
 
     def output(self, job: str) -> str:
