@@ -45,6 +45,7 @@ class ProbeConfig(Config):
     shard: str | None = Field(
         None, description="I/N, I from 1: only every N-th row, in RUN_DIR/shards/I-of-N; eval.merge joins the N"
     )
+    profile: bool = Field(False, description="write profile.pstats, for `python -m pstats`, into the run folder")
     run_dir: Path = Field(description="folder of results; an existing one of the same protocol is completed")
 
     @field_validator("shard")

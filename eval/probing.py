@@ -27,6 +27,7 @@ from eval.stages import Changed, Turns, decide
 from eval.summary import TaskSummary, summarise
 from eval.table import Table
 from eval.tables import table2
+from eval.time_spent import CLOCK, profiled, spent, spent_since
 from eval.tracked_results import tell_probe
 
 logger = logging.getLogger(__name__)
@@ -44,11 +45,14 @@ def probe(
     Raises:
         ConfigError: a setting cannot work, or the folder holds rows of another protocol.
     """
-    parts = open_parts(config, opened or Opened())
+    time_before = CLOCK.seconds()
+    with spent("open"):
+        parts = open_parts(config, opened or Opened())
     used_before = parts.judge.measured
     with (
         RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,
         open_rows(run.path / "rows.jsonl") as rows,
+        profiled(run.path / "profile.pstats" if config.profile else None),
     ):
         mark(run.path, parts.shard)
         missing = [dialogue for dialogue in parts.tasks.dialogues if rows.missing(parts.key(dialogue))]
@@ -60,6 +64,7 @@ def probe(
         finally:
             judged = used_between(used_before, parts.judge.measured)
             run.measured |= {"tokens": dict(parts.speaker.tokens), "judge": judged}
+            run.measured |= {"time_spent": spent_since(time_before)}
         if more := len(rows) - len(parts.tasks.dialogues):
             logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
         return complete(run, config, parts.protocol, rows)

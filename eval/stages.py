@@ -18,6 +18,7 @@ from eval.judge import Judge
 from eval.progress import Progress
 from eval.rows import RowStore
 from eval.speaker import Speaker
+from eval.time_spent import each
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:
     failed: list[Dialogue] = []
 
     def judgeable() -> Iterator[Dialogue]:
-        for dialogue in dialogues:
+        for dialogue in each("bookkeeping", dialogues):
             if dialogue.failure is None:
                 yield dialogue
             else:
@@ -88,7 +89,7 @@ def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:
 
     # Closed at once when the caller stops early: a judge may have requests under way.
     with closing(judge.judge(judgeable())) as decided:
-        for dialogue, result in decided:
+        for dialogue, result in each("judge", decided):
             if isinstance(result, Judgement):
                 yield replace(dialogue, judgement=result)
             else:

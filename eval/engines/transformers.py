@@ -18,6 +18,7 @@ from eval.engine import Completion, Prompt, Sampling, refusal
 from eval.generation.decoder import Decoder, Row
 from eval.generation.grouped_attention import use_grouped_attention
 from eval.generation.scheduler import Scheduler
+from eval.time_spent import spent
 from eval.weights import model_folder
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class Engine:
         Raises:
             ConfigError: the files cannot be read, or do not hold every weight.
         """
+        with spent("load"):
+            return self._load()
+
+    def _load(self) -> PreTrainedModel:
         import torch
         from safetensors import SafetensorError
         from transformers import AutoModelForCausalLM

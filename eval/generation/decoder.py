@@ -14,6 +14,7 @@ from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
 from eval.generation.kv_cache import can_join, join, keep, new_cache
 from eval.generation.token_sampling import choose
+from eval.time_spent import spent
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,6 +69,10 @@ class Decoder:
 
     def prefill(self, rows: Sequence[Row]) -> Batch:
         """Read the rows' tokens and pick the next one of each; the batch holds the rows that go on."""
+        with spent("prefill"):
+            return self._read(rows)
+
+    def _read(self, rows: Sequence[Row]) -> Batch:
         import torch
 
         lengths = [row.length for row in rows]
@@ -85,10 +90,11 @@ class Decoder:
         """Pick the next token of every row; finished rows leave the batch."""
         import torch
 
-        ids = torch.tensor([row.generated[-1:] for row in batch.rows])
-        batch.length += 1
-        logits = forward(self.model, ids, [row.length for row in batch.rows], batch.length, batch.cache)
-        self._pick(batch, logits)
+        with spent("decode"):
+            ids = torch.tensor([row.generated[-1:] for row in batch.rows])
+            batch.length += 1
+            logits = forward(self.model, ids, [row.length for row in batch.rows], batch.length, batch.cache)
+            self._pick(batch, logits)
 
     def _pick(self, batch: Batch, logits: Tensor) -> None:
         sampled = self.sampling.temperature > 0
