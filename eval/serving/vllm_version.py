@@ -26,7 +26,7 @@ def installed_vllm() -> tuple[str, Version]:
             return name, checked_version(importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
             continue
-    raise ConfigError(f"engine vllm: vLLM is not installed here; {INSTALL}")
+    raise ConfigError(f"vLLM is not installed here; {INSTALL}")
 
 
 def checked_version(text: str) -> Version:

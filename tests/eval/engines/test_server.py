@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import chain, cycle, repeat
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,12 @@ def test_a_server_of_ours_that_fails_ends_the_run(
     engine = own(here, start_s=1.0 if mode == "silent" else 120.0, concurrency=1)
     with pytest.raises(ConfigError, match=message):
         list(engine.generate(prompts, GREEDY, STOP))
+
+
+@pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed here")
+def test_without_vllm_and_program_it_says_how_to_install_it(here: transformers.Engine) -> None:
+    with pytest.raises(ConfigError, match=r"vLLM is not installed here"):
+        list(server.Engine(here.folder).generate([Prompt("p", [7], 0)], GREEDY, STOP))
 
 
 def test_a_program_that_is_not_there_is_named(here: transformers.Engine) -> None:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-import shlex
 import signal
-import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -196,10 +194,9 @@ def test_a_server_gives_the_same_ids_and_a_killed_one_leaves_a_run_that_goes_on(
     random_case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VLLM_ENABLE_V1_MULTIPROCESSING")
-    program = shlex.join([str(Path(sys.executable).with_name("vllm")), "serve"])
 
     def engine() -> server.Engine:
-        return server.Engine(random_case.here.folder, program=program, vllm=SETTINGS, concurrency=2)
+        return server.Engine(random_case.here.folder, vllm=SETTINGS, concurrency=2)
 
     killed, made = engine(), {}
     finished = killed.generate(random_case.prompts, GREEDY, random_case.stop_ids)
