@@ -1,4 +1,4 @@
-"""The embedded judge: rules for what the guide defines, two small linear models for the rest. No network, no download.
+"""The embedded judge: rules for what the guide defines, small linear models for the rest. No network, no download.
 
 Its weights, and the figures it reached on contexts it had not seen, are in `local.json` beside it, written by
 `python -m eval.fit_judge`. How it decides is in `eval/local_judge/`. It reads roles and texts and nothing else.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from eval.dialogue import Dialogue, Failure, Judgement, content_hash
 from eval.judge import unjudgeable
@@ -36,13 +38,19 @@ READERS = tuple(
 
 
 class Judge:
-    """Judges user turns one by one, in order, the same way every time."""
+    """Judges user turns one by one, in order, the same way every time.
+
+    Args:
+        abstain_below: a binary that is less probable than this, by the judge's own estimate, is not given: the result
+            is `Failure("judge", "uncertain")`. None: every turn is judged.
+    """
 
     cost_bound: float | None = 0.0
 
-    def __init__(self) -> None:
+    def __init__(self, abstain_below: Annotated[float, Field(gt=0.5, lt=1)] | None = None) -> None:
         self._model = TurnModel.read(PARAMETERS)
-        self.id = f"local-1-{_version()}"
+        self._abstain_below = abstain_below or 0.0
+        self.id = f"local-2-{_version()}" + (f"-abstain{abstain_below}" if abstain_below else "")
         self.measured: dict[str, Any] = {}
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
@@ -59,6 +67,8 @@ class Judge:
             return failure
         *context, turn = dialogue.messages
         decision = decide(Exchange.of(context, turn.text), self._model)
+        if decision.certainty < self._abstain_below:
+            return Failure("judge", "uncertain", f"{decision.label} with probability {decision.certainty:.2f}")
         return Judgement(decision.label, decision.genuine, judge=self.id, reply=decision.reason, cost=0.0)
 
 

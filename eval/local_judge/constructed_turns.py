@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from eval.gold import GoldItem
 from eval.labels import ALWAYS_GENUINE
 from eval.local_judge.turn_text import SENTENCE_END, Exchange, Reading, is_number, stem, words
 
+EQUATION = re.compile(r"\d+(?:\.\d+)?(?: ?[-+*/=] ?\d+(?:\.\d+)?)+")
+HASTY = 0.25
+"""Share of the phrases that are typed in haste."""
 Made = tuple[Sequence[Message], str]
 """A context and a user turn to follow it."""
 Maker = Callable[[GoldItem], Made | None]
@@ -107,6 +111,7 @@ def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random
             "{taken}": [word for word in _content(exchange.response) if stem(word) not in known],
             "{asked}": _content(exchange.query),
             "{number}": sorted(exchange.response.numbers - exchange.query.numbers - exchange.earlier.numbers),
+            "{equation}": EQUATION.findall(item.dialogue.messages[-2].text),
             "{quote}": [" ".join(source[start : start + draw.randint(3, 6)])] if source else [],
             "{word}": _content(exchange.query) + _content(exchange.response),
             "{stranger}": _content(Exchange.of(draw.choice(items).dialogue.messages[:-1], "").query),
@@ -117,9 +122,14 @@ def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random
                 if not choices:
                     return None
                 line = line.replace(blank, draw.choice(choices), 1)
-        return _after(item, line)
+        return _after(item, _hasty(line) if draw.random() < HASTY else line)
 
     return fill
+
+
+def _hasty(line: str) -> str:
+    """As people type on a phone: small letters, no mark at the end. It says the same."""
+    return line.lower().rstrip(".?!") or line
 
 
 def _content(reading: Reading) -> list[str]:

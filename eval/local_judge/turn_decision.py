@@ -1,7 +1,7 @@
 """From an exchange to a label and a binary: what the guide defines outright is a rule, the rest is weighed.
 
 The binary has a model of its own. The two decisions meet once: a label whose definition fixes the binary, and a binary
-that rules a label out, count as evidence for each other.
+that rules a label out, count as evidence for each other. Specific or generic is a third decision, of follow-ups alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Decision:
     label: str
     genuine: bool
     reason: str
+    certainty: float = 1.0
+    """The probability of the binary that was decided on, in [0.5, 1]; what follows from a definition is certain."""
 
 
 def decide(exchange: Exchange, model: TurnModel) -> Decision:
@@ -68,14 +70,16 @@ def _copy(exchange: Exchange) -> Decision | None:
 
 def by_model(exchange: Exchange, model: TurnModel) -> Decision:
     """The likeliest binary, then the likeliest label given it."""
-    probabilities, genuine = model.predict(features(exchange))
-    fits = {label: probability * _given(label) for label, probability in probabilities.items()}
+    labels, genuine, specific = model.predict(features(exchange))
+    following = labels.get("genuine_followup", 0.0) + labels.get("generic_followup", 0.0)
+    labels |= {"genuine_followup": following * specific, "generic_followup": following * (1 - specific)}
+    fits = {label: probability * _given(label) for label, probability in labels.items()}
     yes = genuine * sum(fits.values())
     no = (1 - genuine) * (1 - sum(fits.values()))
     if yes > no:
-        return Decision(max(fits, key=lambda label: fits[label]), True, "model")
-    rest = {label: probability * (1 - _given(label)) for label, probability in probabilities.items()}
-    return Decision(max(rest, key=lambda label: rest[label]), False, "model")
+        return Decision(max(fits, key=lambda label: fits[label]), True, "model", yes / (yes + no))
+    rest = {label: probability * (1 - _given(label)) for label, probability in labels.items()}
+    return Decision(max(rest, key=lambda label: rest[label]), False, "model", no / (yes + no) if no else 1.0)
 
 
 def _given(label: str) -> float:

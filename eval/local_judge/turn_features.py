@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from eval.local_judge.turn_artifacts import (
     THINK_TAG,
@@ -18,7 +19,7 @@ from eval.local_judge.turn_artifacts import (
     role_headers,
 )
 from eval.local_judge.turn_cues import CUES, PROMPTED_REPLY
-from eval.local_judge.turn_text import PLAIN_WORDS, Exchange, Reading, ngrams, share, stem
+from eval.local_judge.turn_text import COMMON_WORDS, PLAIN_WORDS, Exchange, Reading, ngrams, share, stem
 
 QUESTION = re.compile(r"[?？؟]")
 LIST_ITEM = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s")
@@ -27,6 +28,8 @@ REACTING = ("you_said", "objection", "place", "edit_request", "that_start", "wha
 """Cues that add up: a turn with several of them reacts to something."""
 SENTENCE = re.compile(r"[^.!?。！？؟\n]*[^.!?。！？؟\s][^.!?。！？؟\n]*")
 PLAIN_STEMS = frozenset(stem(word) for word in PLAIN_WORDS)
+COMMON_TRIPLES = Reading(" ".join(COMMON_WORDS)).triples
+"""Every three letters in a row of their stems."""
 
 
 def features(exchange: Exchange) -> dict[str, float]:
@@ -81,9 +84,9 @@ def _overlap(exchange: Exchange) -> dict[str, float]:
 
 
 def _odd_spelling(exchange: Exchange) -> float:
-    """The mean share of letter triples, in long words not seen before, that no word of the conversation has."""
+    """The mean share of letter triples, in long words not seen before, that no word spoken or common has."""
     known = exchange.query.vocabulary | exchange.earlier.vocabulary | exchange.response.vocabulary
-    triples: set[str] = set().union(*(ngrams(word, 3) for word in known))
+    triples = COMMON_TRIPLES | exchange.query.triples | exchange.earlier.triples | exchange.response.triples
     unseen = [word for word in exchange.turn.vocabulary - known if len(word) > 3 and word.isalpha()]
     return sum(1 - share(ngrams(word, 3), triples) for word in unseen) / len(unseen) if unseen else 0.0
 
@@ -91,13 +94,11 @@ def _odd_spelling(exchange: Exchange) -> float:
 def _copies(exchange: Exchange) -> dict[str, float]:
     """How much of the turn is a copy of query or response, and how much of those it copies."""
     turn = exchange.turn
-    runs, characters = ngrams(turn.stems, 3), ngrams(turn.squeezed, 5)
     found: dict[str, float] = {}
     for name, other in (("query", exchange.query), ("response", exchange.response)):
-        other_runs, other_characters = ngrams(other.stems, 3), ngrams(other.squeezed, 5)
-        found[f"{name}_runs"] = share(runs, other_runs)
-        found[f"{name}_characters"] = share(characters, other_characters)
-        found[f"{name}_covered"] = share(other_characters, characters)
+        found[f"{name}_runs"] = share(turn.runs, other.runs)
+        found[f"{name}_characters"] = share(turn.characters, other.characters)
+        found[f"{name}_covered"] = share(other.characters, turn.characters)
         found[f"{name}_words"] = share(turn.vocabulary, other.vocabulary)
     pairs = ngrams(turn.stems, 2) - ngrams(exchange.query.stems, 2)
     found["response_pairs"] = share(pairs, ngrams(exchange.response.stems, 2))
@@ -111,6 +112,7 @@ def _shape(exchange: Exchange) -> dict[str, float]:
     turn, raw = exchange.turn, exchange.turn.raw.strip()
     sentences = SENTENCE.findall(raw)
     questions = len(QUESTION.findall(raw))
+    asks = questions > 0 or bool(CUES["question_start"].search(turn.folded.strip()))
     count = len(turn.words)
     reply_asks = exchange.response.raw.rstrip()[-200:]
     return {
@@ -119,10 +121,10 @@ def _shape(exchange: Exchange) -> dict[str, float]:
         "one_or_two_words": float(count <= 2),
         "relative_length": math.log((count + 1) / (len(exchange.response.words) + 1)),
         "sentences": math.log1p(len(sentences)),
-        "asks": float(questions > 0),
+        "asks": float(asks),
         "ends_asking": float(raw[-1:] in "?？؟" and bool(raw)),
         "one_question": float(len(sentences) == 1 and questions == 1),
-        "states": float(questions == 0),
+        "states": float(not asks),
         "several_questions": float(questions > 1),
         "small_start": float(raw[:1].islower()),
         "no_final_mark": float(raw[-1:].isalnum()),
@@ -143,12 +145,17 @@ def _artifacts(turn: Reading, response: Reading) -> dict[str, float]:
         "repeated_clauses": math.log(max(1, repeated_clauses(turn.folded))),
         "repeated_characters": repeated_characters(turn.raw),
         "repeated_words": 1 - len(set(turn.words)) / max(1, len(turn.words)),
-        "response_loop": loop_share(response.words[:400])[0],
+        "response_loop": _loop(response),
         "debris": debris_share(turn.raw),
         "replacement_characters": min(1.0, turn.raw.count("\ufffd") / 3),
         "role_headers": math.log1p(role_headers(turn.raw)),
         "think_tags": float(bool(THINK_TAG.search(turn.raw))),
     }
+
+
+@lru_cache(maxsize=64)
+def _loop(response: Reading) -> float:
+    return loop_share(response.words[:400])[0]
 
 
 def _cues(exchange: Exchange) -> dict[str, float]:

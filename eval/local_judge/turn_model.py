@@ -1,4 +1,4 @@
-"""Two small linear models over named features: label probabilities, and the probability of *genuine* by itself.
+"""Three small linear models over named features: the label, *genuine*, and whether a follow-up is specific or generic.
 
 The weights come from a JSON file that `eval.fit_judge` writes; running them is plain arithmetic. Knows no text.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import mul
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from eval.labels import check_label
 
@@ -19,9 +19,19 @@ FEATURE_LIMIT = 4.0
 """Standard deviations at which a feature stops counting for more, so that no text can push a sum anywhere."""
 
 
+class Prediction(NamedTuple):
+    """What the three models say of one turn, each by itself; probabilities."""
+
+    labels: dict[str, float]
+    """They add up to 1."""
+    genuine: float
+    specific: float
+    """That it names something of this response, given that it follows up at all."""
+
+
 @dataclass(frozen=True)
 class TurnModel:
-    """Standardization and weights of both models, one weight a feature."""
+    """Standardization and weights of the three models, one weight a feature."""
 
     features: tuple[str, ...]
     mean: tuple[float, ...]
@@ -30,6 +40,8 @@ class TurnModel:
     """Label -> weights, the intercept last."""
     genuine: tuple[float, ...]
     """Weights of the binary model, the intercept last."""
+    specific: tuple[float, ...]
+    """Weights of `genuine_followup` against `generic_followup`, the intercept last."""
 
     @classmethod
     def read(cls, path: Path) -> TurnModel:
@@ -49,11 +61,12 @@ class TurnModel:
             scale=tuple(values["scale"]),
             labels={check_label(label): tuple(weights) for label, weights in values["labels"].items()},
             genuine=tuple(values["genuine"]),
+            specific=tuple(values["specific"]),
         )
         size = len(model.features)
         if len(model.mean) != size or len(model.scale) != size:
             raise ValueError(f"{size} features, but {len(model.mean)} means and {len(model.scale)} scales")
-        if any(len(weights) != size + 1 for weights in (*model.labels.values(), model.genuine)):
+        if any(len(weights) != size + 1 for weights in (*model.labels.values(), model.genuine, model.specific)):
             raise ValueError(f"each row of weights needs {size} weights and an intercept")
         return model
 
@@ -65,10 +78,11 @@ class TurnModel:
             "scale": list(self.scale),
             "labels": {label: list(weights) for label, weights in self.labels.items()},
             "genuine": list(self.genuine),
+            "specific": list(self.specific),
         }
 
-    def predict(self, features: Mapping[str, float]) -> tuple[dict[str, float], float]:
-        """Label probabilities (they add up to 1) and the probability of *genuine* of the binary model.
+    def predict(self, features: Mapping[str, float]) -> Prediction:
+        """Weigh the features of one turn.
 
         Raises:
             KeyError: a feature of the model is missing.
@@ -83,8 +97,12 @@ class TurnModel:
         odds = {label: math.exp(score - top) for label, score in scores.items()}
         total = sum(odds.values())
         probabilities = {label: odd / total for label, odd in odds.items()}
-        return probabilities, 1 / (1 + math.exp(-max(-30.0, min(30.0, _dot(self.genuine, x)))))
+        return Prediction(probabilities, _chance(_dot(self.genuine, x)), _chance(_dot(self.specific, x)))
 
 
 def _dot(weights: tuple[float, ...], x: list[float]) -> float:
     return sum(map(mul, weights, x))
+
+
+def _chance(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))

@@ -35,6 +35,8 @@ WORDS = yaml.safe_load(Path(__file__).with_name("turn_words.yaml").read_text(enc
 FUNCTION_WORDS = frozenset(WORDS["function_words"].split())
 PLAIN_WORDS = frozenset(WORDS["plain_words"].split())
 """Content words that hardly tell one response from another."""
+COMMON_WORDS = FUNCTION_WORDS | PLAIN_WORDS | frozenset(WORDS["common_words"].split())
+"""Words that any conversation may hold."""
 
 
 def fold(text: str) -> str:
@@ -132,6 +134,27 @@ class Reading:
         """Folded text with every run of other characters than letters and digits as one space."""
         return " ".join(self.words)
 
+    @cached_property
+    def runs(self) -> set[Any]:
+        """Every three stems in a row."""
+        return ngrams(self.stems, 3)
+
+    @cached_property
+    def characters(self) -> set[Any]:
+        """Every five characters in a row of the squeezed text."""
+        return ngrams(self.squeezed, 5)
+
+    @cached_property
+    def triples(self) -> set[str]:
+        """Every three letters in a row of a stem."""
+        return set().union(*(ngrams(word, 3) for word in self.vocabulary))
+
+
+@lru_cache(maxsize=64)
+def read(text: str) -> Reading:
+    """The reading of a text that many turns follow, kept."""
+    return Reading(text)
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -155,8 +178,8 @@ class Exchange:
         query = users[-1] if users else ""
         earlier = "\n".join(message.text for message in context[:-1] if message.role != "system")
         return cls(
-            Reading(query[:CONTEXT_LIMIT]),
-            Reading(earlier[-CONTEXT_LIMIT:]),
-            Reading(context[-1].text[:CONTEXT_LIMIT]),
+            read(query[:CONTEXT_LIMIT]),
+            read(earlier[-CONTEXT_LIMIT:]),
+            read(context[-1].text[:CONTEXT_LIMIT]),
             Reading(turn[:TURN_LIMIT]),
         )

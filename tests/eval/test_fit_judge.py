@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,10 @@ def items() -> list[GoldItem]:
     return found
 
 
+def relabelled(given: list[GoldItem]) -> list[GoldItem]:
+    return [replace(given[0], label="other", genuine=False), *given[1:]]
+
+
 def row(item: GoldItem) -> dict[str, object]:
     return {
         "messages": [{"role": m.role, "content": m.text} for m in item.dialogue.messages[:-1]],
@@ -55,6 +60,20 @@ def test_every_item_is_judged_by_a_fit_that_never_saw_its_query(monkeypatch):
     assert sorted(place for places in left_out for place in places) == sorted(PLACES)
 
 
+def test_what_is_left_out_is_judged_by_fits_without_it(monkeypatch):
+    real, trained = fit_judge.fit, []
+    given = [replace(item, source=("one", "two")[i % 2]) for i, item in enumerate(items())]
+
+    def spy(train, seed=0):
+        trained.append(({item.context for item in train}, {item.source for item in train}))
+        return real(train, seed)
+
+    monkeypatch.setattr(fit_judge, "fit", spy)
+    assert len(fit_judge.judge_unseen(given, left_out="source")) == len(given)
+    assert len(trained) == 2 * fit_judge.FOLDS
+    assert all(contexts < set(PLACES) and len(sources) == 1 for contexts, sources in trained)
+
+
 def test_a_fit_learns_easy_items_and_survives_json():
     model = fit_judge.fit(items())
     again = TurnModel.from_json(json.loads(json.dumps(model.to_json())))
@@ -76,7 +95,10 @@ def test_the_command_writes_parameters_that_name_queries_and_figures(tmp_path, c
     written = json.loads(out.read_text())
     assert written["n"] == len(rows)
     assert len(written["contexts"]) == len(PLACES)
-    assert len(written["cross_validated"]["binary"]) == 1
+    figures = written["cross_validated"]
+    assert all(len(figures[name]["kappa"]) == 1 for name in ("binary", "label", "specific", "specific_if_genuine"))
+    assert figures["left_out"] == {}  # one source, one task: nothing would be left to learn from
+    assert written["labels"] != fit_judge.fit_and_validate(relabelled(items()))["labels"]
     assert TurnModel.read(out).features
     assert str(out) in capsys.readouterr().out
 
@@ -99,8 +121,10 @@ def test_a_gold_file_that_cannot_be_used_is_an_error_line(tmp_path, capsys, text
     assert error.startswith("error: ") and message in error and not out.exists()
 
 
-@pytest.mark.parametrize("broken", [{"mean": []}, {"genuine": [1.0]}, {"labels": {"praise": []}}])
+@pytest.mark.parametrize("broken", [{"mean": []}, {"genuine": [1.0]}, {"specific": []}, {"labels": {"praise": []}}])
 def test_parameters_that_do_not_fit_are_refused(broken):
-    values = {"features": ["a"], "mean": [0.0], "scale": [1.0], "labels": {"other": [0.0, 0.0]}, "genuine": [0.0, 0.0]}
+    two = [0.0, 0.0]
+    values = {"features": ["a"], "mean": [0.0], "scale": [1.0], "labels": {"other": two}, "genuine": two}
+    values["specific"] = two
     with pytest.raises(ValueError, match=r"scales|intercept|unknown label"):
         TurnModel.from_json({**values, **broken})

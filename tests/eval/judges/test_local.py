@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval.config import ConfigError, options_for
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.fit_judge import judge_unseen
 from eval.gold import read_gold
@@ -144,6 +145,22 @@ def test_what_cannot_be_judged_is_a_failure_with_its_kind():
         assert (result.stage, result.kind) == ("judge", kind)
 
 
+def test_it_abstains_only_where_it_is_told_to_and_only_when_uncertain():
+    turns = ["Why 12?", "Thanks, bye!", "what about the shop then", "And the trays of the other bakers?", QUERY]
+    given = [next(iter(JUDGE.judge([dialogue(turn)])))[1] for turn in turns]
+    assert all(isinstance(result, Judgement) for result in given)
+    wary = Judge(abstain_below=0.9999)
+    results = [next(iter(wary.judge([dialogue(turn)])))[1] for turn in turns]
+    assert isinstance(results[-1], Judgement)  # a copy follows from the definition
+    assert {(r.stage, r.kind) for r in results[:-1] if isinstance(r, Failure)} == {("judge", "uncertain")}
+    assert wary.id == f"{JUDGE.id}-abstain0.9999"
+
+
+def test_a_bound_that_no_certainty_can_be_under_is_refused():
+    with pytest.raises(ConfigError, match=r"judge.abstain_below"):
+        options_for(Judge.__init__, {"abstain_below": 0.3}, "judge")
+
+
 def test_a_response_without_a_query_and_an_empty_response_are_judged():
     for context in (
         (Message("assistant", "Hello! What do you need?"),),
@@ -194,7 +211,7 @@ def test_a_very_long_turn_is_not_genuine(turn):
 
 def test_the_id_names_the_judge_and_changes_with_the_weights(tmp_path, monkeypatch):
     assert JUDGE.id == Judge().id
-    assert JUDGE.id.startswith("local-1-")
+    assert JUDGE.id.startswith("local-2-")
     parameters, changed = json.loads(local.PARAMETERS.read_text(encoding="utf-8")), tmp_path / "local.json"
     monkeypatch.setattr(local, "PARAMETERS", changed)
     changed.write_text(json.dumps({**parameters, "n": 0}), encoding="utf-8")
@@ -234,4 +251,4 @@ def test_items_on_queries_that_were_not_seen_are_judged_as_the_labels_say():
     assert binary >= 0.5 and label >= 0.5
     stored = json.loads(local.PARAMETERS.read_text(encoding="utf-8"))
     if stored["n"] == len(items):
-        assert stored["cross_validated"]["binary"][0]["kappa"] == pytest.approx(binary, abs=0.03)
+        assert stored["cross_validated"]["binary"]["kappa"][0] == pytest.approx(binary, abs=0.03)
