@@ -14,6 +14,7 @@ from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
 from eval.checks.judging import judge_checks
 from eval.checks.pins import pins
+from eval.checks.tracking import tracker_checks
 
 CONFIG = GenerateConfig
 BYTES_OF_A_CONVERSATION = 64_000
@@ -49,6 +50,7 @@ def checks(config: GenerateConfig) -> list[Check]:
         Check("teacher", teacher),
         *judge_checks([("judge", config.judge)]),
         Check("settings", settings, ("seeds", "teacher", "judge")),
+        *tracker_checks(config.report_to),
         disk_check(config.folder, rows),
         Check("estimate", lambda: estimate(parts()), ("settings",)),
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import Any
 
-from eval.checks.chat_template import open_format, template_check
+from eval import plugin
+from eval.checks.chat_template import ASKED, open_format, template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check
 from eval.checks.judging import judge_checks
@@ -13,7 +15,9 @@ from eval.checks.kernels import device_check, kernels_check
 from eval.checks.model_files import local_folder, model_check
 from eval.checks.pins import pins
 from eval.checks.probing import probe_estimate
+from eval.checks.served_weights import served_check
 from eval.checks.task_data import TaskData
+from eval.checks.tracking import tracker_checks
 from eval.probe_config import ProbeConfig
 from eval.speech.chat_format import ChatFormat
 from eval.sweep_config import Cell
@@ -38,6 +42,11 @@ def checks(config: ProbeConfig) -> list[Check]:
     def rows() -> tuple[int, str]:
         return len(data.all.dialogues) * BYTES_OF_A_ROW, "rows"
 
+    def engine_of(found: Path) -> Any:
+        return plugin.load("eval.engines", config.engine.name).Engine(found, **config.engine.options)
+
+    local = config.engine.name == "vllm"
+    served = [served_check(engine_of, folder, lambda: chat_format().open_turn(ASKED, "user"))] if local else []
     cell = Cell(config.model, config.name or "probe", config)
     return [
         Check("pins", functools.partial(pins, also=vllm_pins(config))),
@@ -47,6 +56,8 @@ def checks(config: ProbeConfig) -> list[Check]:
         kernels_check(folder),
         *data.checks,
         *judge_checks([("judge", config.judge)]),
+        *tracker_checks(config.report_to),
+        *served,
         disk_check(config.run_dir, rows, needs=data.names),
         Check("estimate", lambda: probe_estimate([cell], data.all, folder()), needs=("template", *data.names, "judge")),
     ]

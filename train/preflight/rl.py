@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
+from eval import plugin
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
 from eval.checks.judging import judge_checks
 from eval.checks.pins import pins
 from eval.checks.run_folder import folder_check
+from eval.checks.served_weights import served_check
+from eval.checks.tracking import tracker_checks
 from eval.dialogue import Message
 from train.checks.trained_model import Example, TrainedModel
 from train.grpo_arguments import episodes_per_step
@@ -44,7 +48,8 @@ def checks(config: RlConfig) -> list[Check]:
     before = ("template", "prompts", *(model.data.names if model.data else ()))
     judges = [("judge that rewards", config.judge)]
     judges += [("judge that evaluates", config.probe.judge)] if config.probe else []
-    vllm = ("trl[vllm]",) if config.trl.get("use_vllm") else ()
+    served = [served_check(_vllm, lambda: model.folder, lambda: episode_ids(parts()))] if vllm_serves(config) else []
+    vllm = ("trl[vllm]",) if vllm_serves(config) else ()
     return [
         Check("pins", functools.partial(pins, ("train",), vllm)),
         *model.opening_checks(refuses_slow_kernels=False),
@@ -53,11 +58,23 @@ def checks(config: RlConfig) -> list[Check]:
         *judge_checks(judges),
         Check("settings", settings, before),
         Check("mask", lambda: mask(parts()), ("settings",)),
+        *served,
         model.adapters_check(example, ("settings",)),
+        *tracker_checks(config.report_to),
         folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]
+
+
+def vllm_serves(config: RlConfig) -> bool:
+    """Whether vLLM samples the episodes."""
+    return bool(config.trl.get("use_vllm"))
+
+
+def _vllm(folder: Path) -> Any:
+    """vLLM as the probe starts it: its sum of these weights is compared, not how TRL hands it new ones."""
+    return plugin.load("eval.engines", "vllm").Engine(folder)
 
 
 def episode_ids(parts: Parts) -> list[int]:

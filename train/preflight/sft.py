@@ -9,6 +9,7 @@ from eval.checks.finding import Check, Finding, passed
 from eval.checks.judging import judge_checks
 from eval.checks.pins import pins
 from eval.checks.run_folder import folder_check
+from eval.checks.tracking import tracker_checks
 from train.checks.trained_model import Example, TrainedModel
 from train.examples import TrainingExample
 from train.mixture import Mixture
@@ -49,6 +50,7 @@ def checks(config: SftConfig) -> list[Check]:
         Check("mask", lambda: mask(parts().mixture, model), ("settings",)),
         model.adapters_check(example, ("settings",)),
         *judges,
+        *tracker_checks(config.report_to),
         folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),

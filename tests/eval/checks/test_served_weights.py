@@ -1,0 +1,72 @@
+"""An engine that serves the given weights, one that serves others, and one that keeps the old ones.
+
+Here transformers stands on both sides; that vLLM agrees is for a machine that has it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.checks.finding import examine
+from eval.checks.served_weights import served, served_check
+from eval.engine import Completion
+
+IDS = list(range(5, 25))
+
+
+class Engine:
+    """Greedy decoding with log-probs, by plain forward passes on the weights of a folder."""
+
+    dtype = "float32"
+
+    def __init__(self, folder: Path) -> None:
+        from transformers import AutoModelForCausalLM
+
+        self.model: Any = AutoModelForCausalLM.from_pretrained(folder).eval()
+
+    def several(self, prompts, sampling, stop_ids, n, log_probs=False):
+        import torch
+
+        for prompt in prompts:
+            ids, values = list(prompt.ids), []
+            for _ in range(sampling.max_tokens):
+                with torch.inference_mode():
+                    row = torch.log_softmax(self.model(torch.tensor([ids])).logits[0, -1], dim=-1)
+                ids.append(int(row.argmax()))
+                values.append(float(row.max()))
+            yield prompt.key, [Completion(tuple(ids[len(prompt.ids) :]), "length", tuple(values))] * n
+
+
+def test_an_engine_on_the_given_weights(tiny_model) -> None:
+    ((_, finding),) = examine([served_check(Engine, lambda: tiny_model, lambda: IDS)])
+    assert finding.status == "pass" and "move with a weight" in finding.told
+
+
+def test_an_engine_that_keeps_the_old_weights(tiny_model) -> None:
+    finding = served(lambda folder: Engine(tiny_model), tiny_model, IDS)
+    assert finding.status == "fail" and "serves other weights" in finding.told
+
+
+def test_an_engine_on_other_weights(tiny_model, tmp_path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    other = Path(shutil.copytree(tiny_model, tmp_path / "other"))
+    tensors = load_file(other / "model.safetensors")
+    tensors["model.norm.weight"] *= 2
+    save_file(tensors, other / "model.safetensors", metadata={"format": "pt"})
+    finding = served(lambda folder: Engine(other), tiny_model, IDS)
+    assert finding.status == "fail" and "differ from transformers'" in finding.told
+
+
+@pytest.mark.parametrize("name", ["vllm"])
+def test_the_engine_that_a_probe_takes_has_this_interface(name) -> None:
+    import inspect
+
+    from eval import plugin
+
+    several = plugin.load("eval.engines", name).Engine.several
+    assert list(inspect.signature(several).parameters) == ["self", "prompts", "sampling", "stop_ids", "n", "log_probs"]
