@@ -22,8 +22,8 @@ def clustered_interval(
 ) -> Interval | None:
     """Interval of the mean of M rates over the same C contexts, which are resampled whole; equal input, equal ends.
 
-    Where no row succeeds, or every row does, no resample can vary, and the answer is the Wilson interval of C trials:
-    as wide as if each context held a single row. In simulations with rows of one context correlated by 0.4, a nominal
+    Where no resample can vary, as when no row succeeds or every row does, the answer is the Wilson interval of C
+    trials: as wide as if each context held a single row. In simulations with rows of one context correlated by 0.4, a nominal
     95 % covered 92 % to 98 % at 31 to 300 contexts and rates of 1 % to 37 %; Wilson's interval covered 79 % to 95 %.
 
     Args:
@@ -53,16 +53,40 @@ def clustered_interval(
     if not hits.any() or (hits == rows).all():
         return wilson(contexts if hits.any() else 0, contexts, confidence)
 
-    ends = bootstrap(
+    resampled = bootstrap(
         (np.arange(contexts),),
         partial(_mean_rates, hits, rows),
         n_resamples=RESAMPLES,
         batch=max(1, 1_000_000 // contexts),
-        confidence_level=confidence,
-        method="BCa",
+        method="percentile",
         rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return Interval(max(0.0, float(ends.low)), min(1.0, float(ends.high)))
+    ).bootstrap_distribution
+    if not np.ptp(resampled):
+        return wilson(round(float(resampled[0]) * contexts), contexts, confidence)
+    low, high = _accelerated_ends(resampled, hits, rows, confidence)
+    return Interval(max(0.0, low), min(1.0, high))
+
+
+def _accelerated_ends(
+    resampled: np.ndarray, hits: np.ndarray, rows: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """The bias-corrected and accelerated ends; every context is left out once in a time linear in the contexts.
+
+    scipy's own take a square of it, hours where there are 100,000.
+    """
+    import numpy as np
+    from scipy.special import ndtr, ndtri
+
+    point = (hits.sum(axis=1) / rows.sum(axis=1)).mean()
+    with np.errstate(invalid="ignore"):
+        without = (hits.sum(axis=1, keepdims=True) - hits) / (rows.sum(axis=1, keepdims=True) - rows)
+    left_out = np.nanmean(without, axis=0)
+    deviations = left_out.mean() - left_out
+    acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
+    bias = ndtri(((resampled < point).mean() + (resampled <= point).mean()) / 2)
+    shifted = bias + ndtri([(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(resampled, ndtr(bias + shifted / (1 - acceleration * shifted)))
+    return float(low), float(high)
 
 
 def _mean_rates(hits: np.ndarray, rows: np.ndarray, chosen: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from eval.stats.clustered import RESAMPLES, clustered_interval
+from eval.stats.clustered import RESAMPLES, _accelerated_ends, _mean_rates, clustered_interval
 from eval.stats.rates import wilson
 
 
@@ -58,6 +59,25 @@ def test_it_equals_scipy_s_bootstrap_of_pairs() -> None:
     assert (ours.low, ours.high) == pytest.approx((direct.low, direct.high), abs=0.01)
 
 
+@pytest.mark.parametrize("contexts", [5, 40, 400])
+def test_its_ends_are_scipy_s_on_the_same_resamples(contexts: int) -> None:
+    rng = np.random.default_rng(contexts)
+    hits, rows = clusters(0.2, contexts, 4, 0.4, rng)[None].astype(float), np.full((1, contexts), 4.0)
+    hits[0, 0] = 1
+    direct = bootstrap(
+        (np.arange(contexts),), partial(_mean_rates, hits, rows), n_resamples=RESAMPLES, method="BCa", rng=rng
+    )
+    ends = _accelerated_ends(direct.bootstrap_distribution, hits, rows, 0.95)
+    assert ends == pytest.approx(tuple(direct.confidence_interval), abs=1e-12)
+
+
+def test_twenty_thousand_contexts_are_possible() -> None:
+    hits = [1, 0, 0, 0] * 5_000
+    ours, plain = clustered_interval([hits], [[1] * 20_000]), wilson(5_000, 20_000)
+    assert ours is not None and plain is not None
+    assert (ours.low, ours.high) == pytest.approx((plain.low, plain.high), abs=5e-4)
+
+
 def test_the_mean_of_runs_on_shared_contexts_is_no_narrower_for_their_number() -> None:
     hits = [1] * 20 + [0] * 80
     one, four = clustered_interval([hits], [[1] * 100]), clustered_interval([hits] * 4, [[1] * 100] * 4)
@@ -75,6 +95,7 @@ def test_a_seed_fixes_the_ends() -> None:
 def test_what_cannot_vary_is_as_wide_as_its_contexts() -> None:
     assert clustered_interval([[0] * 50], [[4] * 50]) == wilson(0, 50)
     assert clustered_interval([[4] * 50], [[4] * 50]) == wilson(50, 50)
+    assert clustered_interval([[1] * 50], [[4] * 50]) == wilson(12, 50), "every context is alike"
 
 
 def test_too_little_is_unknown() -> None:
