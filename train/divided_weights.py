@@ -5,6 +5,7 @@ All processes call these functions together, whatever the kind; where each has a
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -51,8 +52,22 @@ def whole(trainer: Trainer) -> Iterator[None]:
     from trl.models import unwrap_model_for_generation
 
     kwargs: Any = trainer.args.gradient_checkpointing_kwargs
-    with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator, gradient_checkpointing_kwargs=kwargs):
+    whole_model = unwrap_model_for_generation(
+        trainer.model_wrapped, trainer.accelerator, gradient_checkpointing_kwargs=kwargs
+    )
+    with whole_model as model, _without_hooks(model):
         yield
+
+
+@contextmanager
+def _without_hooks(model: Any) -> Iterator[None]:
+    """Meanwhile a call of `model` runs no hook: one that TRL leaves compares the order of modules among processes."""
+    before = model._forward_pre_hooks, model._forward_hooks
+    model._forward_pre_hooks, model._forward_hooks = OrderedDict(), OrderedDict()
+    try:
+        yield
+    finally:
+        model._forward_pre_hooks, model._forward_hooks = before
 
 
 def _is_zero3(trainer: Trainer) -> bool:

@@ -43,6 +43,7 @@ def make_trainer(
     lengths = [len(example.input_ids) for example in examples]
     together = arguments.train_batch_size * arguments.world_size
     blanks = -len(examples) % together if arguments.world_size > 1 else 0
+    order = ExampleOrder(lengths, arguments.train_batch_size, arguments.seed, blanks)
 
     class Trainer(SFTTrainer):
         def compute_loss(
@@ -58,7 +59,12 @@ def make_trainer(
             return super().compute_loss(weighted, inputs, return_outputs, num_items_in_batch)
 
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-            return ExampleOrder(lengths, self.args.train_batch_size, self.args.seed, blanks)
+            return order
+
+        def _run_epoch(self, epoch: int, **others: Any) -> Any:
+            # accelerate tells its sampler of an epoch, but not of one in whose middle several processes go on.
+            order.set_epoch(epoch)
+            return super()._run_epoch(epoch=epoch, **others)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
             """None for a checkpoint; the card of a run is `train/model_card.py`."""
