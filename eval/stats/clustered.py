@@ -23,8 +23,9 @@ def clustered_interval(
     """Interval of the mean of M rates over the same C contexts, which are resampled whole; equal input, equal ends.
 
     Where no resample can vary, as when no row succeeds or every row does, the answer is the Wilson interval of C
-    trials: as wide as if each context held a single row. In simulations with rows of one context correlated by 0.4, a nominal
-    95 % covered 92 % to 98 % at 31 to 300 contexts and rates of 1 % to 37 %; Wilson's interval covered 79 % to 95 %.
+    trials: as wide as if each context held a single row. In simulations with rows of one context correlated by 0.4, a
+    nominal 95 % covered 92 % to 98 % at 31 to 300 contexts and rates of 1 % to 37 %; Wilson's interval covered 79 % to
+    95 %.
 
     Args:
         successes: (M, C) successful rows of each measurement in each context.
