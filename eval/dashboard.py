@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from importlib.util import find_spec
+from typing import Any
 
 from eval.command import command
 from eval.config import ConfigError
@@ -32,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
         raise ConfigError("there is no key for Weights & Biases: run `wandb login`, or look with --dry-run")
     entity = options.entity or (NOBODY if options.dry_run else _default_entity())
     given = (options.project, entity, options.tasks, options.group)
-    made = {"workspace": workspace(*given), "report": report(*given)}
+    made: dict[str, Any] = {"workspace": workspace(*given), "report": report(*given)}
     if options.dry_run:
         specs = {name: one._to_model().model_dump(mode="json", by_alias=True) for name, one in made.items()}
         print(json.dumps(specs, indent=1))
