@@ -52,7 +52,7 @@ def workspace(project: str, entity: str, tasks: Sequence[str], group: str | None
     import wandb_workspaces.workspaces as ws
 
     sections = [ws.Section(name=part.title, panels=part.panels, is_open=True) for part in parts(tasks)]
-    grouped = [ws.Metric("Group"), ws.Metric("JobType")]
+    grouped: list[Any] = [ws.Metric("Group"), ws.Metric("JobType")]
     chosen = [ws.Metric("Group") == group] if group else []
     settings = ws.RunsetSettings(groupby=grouped, filters=chosen)
     return ws.Workspace(entity=entity, project=project, name=TITLE, sections=sections, runset_settings=settings)
