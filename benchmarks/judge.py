@@ -1,0 +1,151 @@
+"""How much of what a server could answer the judge `openai` gets out of it, and inspect-ai's model-graded scorer.
+
+    python benchmarks/judge.py [--rows 1000] [--without-peer]
+
+A server in a process of its own takes 200 ms for each reply, so 64 requests at once could make 320 a second. Prints the
+rate reached as a share of that (aim: at least 0.95), the share that whole rounds of 64 allow at best, the CPU time of a
+row, which sets the rate where a core is shared, and the rate of a second pass, which finds all in the cache. Then
+inspect-ai's `model_graded_qa` asks the same server about the same rows. It asserts no time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "eval" / "client"))
+
+from judge_server import VERDICT, JudgeServer
+from peer_venv import python_of
+
+from eval.dialogue import Dialogue, Message
+from eval.judges.openai import Judge
+
+HERE = Path(__file__).parent
+LATENCY_S, CONCURRENCY = 0.2, 64
+AIM = 0.95
+
+
+@dataclass(frozen=True)
+class Pass:
+    """All rows judged once: wall and CPU seconds of the client, not of the server."""
+
+    seconds: float
+    cpu: float
+
+
+def main() -> None:
+    options = arguments()
+    if options.serve:
+        serve()
+        return
+    dialogues = [dialogue(number) for number in range(options.rows)]
+    ours, again = zip(*(run(dialogues) for _ in range(options.repeats)), strict=True)
+    rounds = options.rows / CONCURRENCY
+    print(f"{options.rows} rows, {options.repeats} repeats, {LATENCY_S * 1000:.0f} ms, concurrency {CONCURRENCY}")
+    print(f"at best      {rounds / math.ceil(rounds):.3f} of concurrency / latency, in whole rounds")
+    share = told("judge openai", options.rows, ours)
+    print(f"from cache   {options.rows / statistics.median(one.seconds for one in again):.0f} rows/s")
+    if not options.without_peer:
+        told("inspect-ai", options.rows, [inspect(dialogues) for _ in range(options.repeats)])
+    print(f"aim {AIM:.2f}: {'reached' if share >= AIM else 'MISSED'}")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--without-peer", action="store_true", help="leave inspect-ai out, and its environment")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def told(name: str, rows: int, passes: Any) -> float:
+    """Print what the passes reached; returns the median share of concurrency / latency."""
+    shares = sorted(rows / one.seconds * LATENCY_S / CONCURRENCY for one in passes)
+    cpu = statistics.median(one.cpu for one in passes) * 1000 / rows
+    median = statistics.median(shares)
+    between = f"range {shares[0]:.3f} to {shares[-1]:.3f}"
+    print(f"{name:12} {median:.3f} of concurrency / latency ({between}), {cpu:.2f} CPU ms a row")
+    return median
+
+
+def dialogue(number: int) -> Dialogue:
+    """A conversation of usual size, different for each number."""
+    query = f"A baker fills {number} trays with 15 rolls each and sells all but 12. How many are sold? " * 2
+    response = f"Each tray holds 15 rolls, so there are {number} * 15 = {number * 15} rolls to begin with. " * 8
+    turn = f"Why do you take the 12 away from {number * 15}?"
+    return Dialogue("benchmark", (Message("user", query), Message("assistant", response), Message("user", turn)))
+
+
+def run(dialogues: list[Dialogue]) -> tuple[Pass, Pass]:
+    """A first pass over the dialogues and a second one, after one row that imports what is needed."""
+    with server() as url, tempfile.TemporaryDirectory() as folder:
+        judge = Judge(
+            model="judge",
+            base_url=url,
+            api_key_variable=None,
+            cache=Path(folder) / "judgements.sqlite",
+            canary=False,
+            concurrency=CONCURRENCY,
+        )
+        assert len(list(judge.judge([dialogue(-1)]))) == 1
+        passes = []
+        for _ in range(2):
+            started, busy = time.perf_counter(), time.process_time()
+            judged = sum(1 for _ in judge.judge(dialogues))
+            passes.append(Pass(time.perf_counter() - started, time.process_time() - busy))
+            assert judged == len(dialogues)
+        assert judge.measured["attempts"] == {"reply": len(dialogues) + 1}
+    return passes[0], passes[1]
+
+
+def inspect(dialogues: list[Dialogue]) -> Pass:
+    """The same rows by inspect-ai, which must grade all of them."""
+    with server() as url, tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows.jsonl"
+        with rows.open("w", encoding="utf-8") as file:
+            for one in dialogues:
+                query, response, turn = (message.text for message in one.messages)
+                file.write(json.dumps({"query": query, "response": response, "turn": turn}) + "\n")
+        command = [str(python_of("inspect-ai")), str(HERE / "peer_inspect_judge.py"), url, str(rows), str(CONCURRENCY)]
+        figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    if figures["graded"] != len(dialogues):
+        raise SystemExit(f"inspect-ai graded {figures['graded']} of {len(dialogues)} rows")
+    return Pass(figures["seconds"], figures["cpu_s"])
+
+
+def serve() -> None:
+    """Answer either client in its own form, until standard input ends."""
+
+    def answer(request: dict[str, Any]) -> str:
+        return json.dumps(VERDICT) if "response_format" in request else "It does. GRADE: C"
+
+    with JudgeServer(latency=LATENCY_S, answer=answer) as served:
+        print(served.url, flush=True)
+        sys.stdin.read()
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    command = [sys.executable, __file__, "--serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
+if __name__ == "__main__":
+    main()
