@@ -2,8 +2,9 @@
 
     python benchmarks/rl_step.py [--model FOLDER] [--steps 4]
 
-A server in a process of its own takes 2 s for each reply, `--concurrency` at once. A real trainer plays episodes
-of two turns, has the user's turns judged over HTTP, and takes a step; generation, the wait for the judge, and the rest (log-probabilities, loss, optimizer) are timed apart. Aim: 1.15 of the slowest stage.
+A server in a process of its own takes 2 s for each reply, `--concurrency` at once. A real trainer plays episodes of two
+turns, has the user's turns judged over HTTP, and takes a step; generation, the wait for the judge, and the rest
+(log-probabilities, loss, optimizer) are timed apart. Aim: 1.15 of the slowest stage.
 
 Beside it, computed from the same step: what one barrier costs, the whole step generated and then judged, as TRL does
 with a reward function that asks for all at once; what a reward function would cost that asks one after the other; and
