@@ -1,7 +1,7 @@
 """Judge the user turns of finished runs once more, by other judges: append-only, so that it goes on where it was.
 
-A judgement is kept without its text, by the judge and the text that it is about: rows that say the same are asked
-once, and the text of gated data sets stays in the run folders.
+A judgement is kept without the text that it is about, by the judge and a hash of that text: rows that say the same are
+asked once. Nothing that may quote a gated data set is kept, neither a judge's reply nor the detail of a failure.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, content_hash
+from eval.gated_text import displayable
 from eval.gold import context_hash
 from eval.judge import Judge, unjudgeable
 from eval.progress import Progress
@@ -129,5 +130,8 @@ def _key(judge_id: str, dialogue: Dialogue) -> str:
 
 
 def _kept(dialogue: Dialogue, result: Result) -> Dialogue:
-    bare = Dialogue(dialogue.task, (), id=dialogue.id)
-    return replace(bare, judgement=result) if isinstance(result, Judgement) else replace(bare, failure=result)
+    decided = (
+        replace(dialogue, judgement=result) if isinstance(result, Judgement) else replace(dialogue, failure=result)
+    )
+    shown = displayable(decided)
+    return Dialogue(dialogue.task, (), judgement=shown.judgement, failure=shown.failure, id=dialogue.id)

@@ -11,6 +11,7 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement
+from eval.gated_text import GATED
 from eval.progress import silent
 from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
 from eval.runs import read_runs
@@ -79,16 +80,33 @@ def test_what_the_runs_own_judge_has_said_is_not_asked_again(run: Path, tmp_path
 
 
 def test_a_failure_is_a_value_and_is_tried_again(run: Path, tmp_path: Path) -> None:
-    panel = read_panel(read_runs([run]))
-    for judge in (Counting(fails=True), Counting()):
+    panel, before = read_panel(read_runs([run])), []
+    for judge, after in ((Counting(fails=True), Failure), (Counting(), Judgement)):
         with open_store(tmp_path / "out") as store:
             rejudged = Rejudging(panel, judge, store)
-            assert next(rejudged.results()) == Failure(
-                "judge", "no_reply", "the judge gave no result for this turn"
-            ) or (not judge._fails)
+            before.append(next(rejudged.results()))
             rejudged.judge(silent)
             assert len(judge.asked) == 13
-            assert {type(result) for result in rejudged.results()} == {Failure if judge._fails else Judgement}
+            assert {type(result) for result in rejudged.results()} == {after}
+    unasked = Failure("judge", "no_reply", "the judge gave no result for this turn")
+    assert before == [unasked, Failure("judge", "timeout")]
+
+
+@pytest.mark.parametrize("result", [Judgement("other", False, "q", "says: secret"), Failure("judge", "x", "secret")])
+def test_what_a_judge_quotes_of_a_gated_row_is_not_kept(
+    make_run: MakeRun, rows_of: RowsOf, tmp_path: Path, result: Judgement | Failure
+) -> None:
+    open_row, gated_row = rows_of("ifbench", 2, 2)
+    panel = read_panel(read_runs([make_run("run", [open_row, replace(gated_row, meta={**gated_row.meta, **GATED})])]))
+
+    class Quoting(Counting):
+        def judge(self, dialogues: Iterable[Dialogue]) -> Iterator[tuple[Dialogue, Judgement | Failure]]:
+            return ((dialogue, result) for dialogue in dialogues)
+
+    with open_store(tmp_path / "out") as store:
+        Rejudging(panel, Quoting(), store).judge(silent)
+    kept = (tmp_path / "out" / "judgements.jsonl").read_text()
+    assert kept.count("secret") == 1 and kept.count("gated text withheld") == 1
 
 
 def test_rows_that_say_the_same_are_asked_once(make_run: MakeRun, rows_of: RowsOf, tmp_path: Path) -> None:
