@@ -10,7 +10,7 @@
 #SBATCH --signal=USR1@120
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# The same, with vLLM on the last node.
+# GRPO on two-turn episodes, as slurm/rl.sh, with vLLM on a node of its own.
 #   sbatch [--nodes=3] slurm/rl_server.sh MODEL [configs/train/FILE.yaml] [field=value ...]
 # The last node serves MODEL with vLLM for rollouts, the others train it. Not run yet: no GPU was at hand.
 source slurm/env.sh && source slurm/launch.sh

@@ -21,7 +21,6 @@ sft="${SFT_CONFIG:-configs/train/sft_qwen3.5-2b.yaml}"
 rl="${RL_CONFIG:-configs/train/rl_qwen3.5-2b.yaml}"
 probe="${PROBE_CONFIG:-configs/eval/probe_qwen3.5-2b.yaml}"
 read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=20}"
-read -r -a cross <<<"${CROSS:-tasks.healthbench=null tasks.coval=null}" # tasks without answers of Base's own
 
 # submit NAME SBATCH_ARGUMENT...: sets ID to the job's id, in a dry run to its name.
 submit() {
@@ -39,8 +38,10 @@ submit() {
 
 gpus=(--gpus-per-node="$GPUS_PER_NODE")
 base=(-- "run_dir=$runs/probe_base" name=Base)
-trained=(-- "run_dir=$runs/probe_sft" name=SFT "model=$runs/sft/model" -- "run_dir=$runs/probe_rl" name=RL "model=$runs/rl/model")
-on_base=("${trained[@]//probe_/cross_}")
+sft_model=(name=SFT "model=$runs/sft/model")
+rl_model=(name=RL "model=$runs/rl/model")
+trained=(-- "run_dir=$runs/probe_sft" "${sft_model[@]}" -- "run_dir=$runs/probe_rl" "${rl_model[@]}")
+on_base=(-- "run_dir=$runs/cross_sft" "${sft_model[@]}" -- "run_dir=$runs/cross_rl" "${rl_model[@]}")
 
 submit data_gen slurm/data_gen.sh "$data" "out_dir=$runs/data"
 submit sft --dependency="afterok:$ID" "${gpus[@]}" slurm/sft.sh "$sft" "run_dir=$runs/sft" \
@@ -53,5 +54,5 @@ submit probe_trained --dependency="afterok:$rl_id" --array="0-$((2 * shards - 1)
   "${judge[@]}" "${trained[@]}"
 submit merge --dependency="afterok:$base_id:$ID" slurm/merge.sh "$runs"/probe_{base,sft,rl}
 submit cross --dependency="afterok:$ID" --array="0-$((2 * shards - 1))" slurm/eval.sh "$probe" "${judge[@]}" \
-  "answers_from=$runs/probe_base" "${cross[@]}" "${on_base[@]}"
+  "answers_from=$runs/probe_base" "${on_base[@]}"
 submit table --dependency="afterok:$ID" slurm/table.sh "$runs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -126,10 +127,14 @@ def test_what_needs_a_server_ends_with_it(repository: Path, server: list[str]) -
 
 
 def test_a_dry_run_prints_the_chain(repository: Path) -> None:
+    runs = "runs/probe_1"
     done = subprocess.run(
-        ["bash", "slurm/table2.sh", "--dry-run", "runs/t"], cwd=repository, capture_output=True, text=True
+        ["bash", "slurm/table2.sh", "--dry-run", runs], cwd=repository, capture_output=True, text=True
     )
     commands = lines(done)
+    folders = [re.findall(rf"run_dir=({runs}/\w+)", command) for command in commands]
+    assert folders[4] == [f"{runs}/probe_sft", f"{runs}/probe_rl"]
+    assert folders[6] == [f"{runs}/cross_sft", f"{runs}/cross_rl"]
     assert all(command.startswith("sbatch --parsable --kill-on-invalid-dep=yes ") for command in commands)
     needs = [command.partition("--dependency=afterok:")[2].partition(" ")[0] for command in commands]
     assert needs == ["", "<data_gen>", "<sft>", "", "<rl>", "<probe_base>:<probe_trained>", "<merge>", "<cross>"]

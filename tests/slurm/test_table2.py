@@ -66,7 +66,7 @@ def submit_chain(cluster, runs: Path, **environment: str) -> dict[str, str]:
         ["bash", "slurm/table2.sh", str(runs)],
         cwd=cluster.repository,
         env=cluster.environment
-        | {"GPUS_PER_NODE": "1", "JUDGE": "judge=local", "CROSS": " ", "GATE": "pocket_math.genuine=100"}
+        | {"GPUS_PER_NODE": "1", "JUDGE": "judge=local", "GATE": "pocket_math.genuine=100"}
         | environment,
         capture_output=True,
         text=True,
