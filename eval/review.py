@@ -112,7 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, help=f"of the sample and its order (default {SEED})")
     parser.add_argument(
-        "--annotator", metavar="NAME", help="who decides, or whose decisions to export; default: asks, all"
+        "--annotator",
+        metavar="NAME",
+        help="who decides (default: the page asks), or whose decisions are exported (default: what most agree on)",
     )
     parser.add_argument("--port", type=int, default=0, help="of 127.0.0.1; default: a free one")
     parser.add_argument(

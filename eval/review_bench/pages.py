@@ -70,7 +70,7 @@ def item_page(
 
 
 def done_page(annotator: str, progress: Progress, counts: Mapping[str, int], store: Path) -> str:
-    """Everything is decided: what the reviewer has given, and what to do with it."""
+    """The end of the list: what the reviewer has given, how much is still open, and what to do with it."""
     return _page("done.html", annotator=annotator, progress=progress, counts=counts, store=shlex.quote(str(store)))
 
 

@@ -31,7 +31,7 @@ def serve(store: ReviewStore, annotator: str | None, port: int) -> None:
         token = secrets.token_urlsafe(24)
         app = make_app(store, token)
     except ModuleNotFoundError as error:
-        raise ConfigError(f"the bench needs {error.name}; install it with `pip install 'userturn[review]'`") from error
+        raise ConfigError(f"the bench needs {error.name}; install it with `pip install '.[review]'`") from error
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -34,12 +34,13 @@ async function save(form, button) {
   fields.set("seconds", seconds.toFixed(2));
   try {
     const answer = await fetch(form.action, { method: "POST", body: fields, keepalive: true });
-    if (!answer.ok) throw new Error(answer.statusText);
+    if (!answer.ok) throw new Error(`the bench refused it (${answer.status} ${answer.statusText})`);
     lead(answer.url, button);
     return true;
-  } catch {
+  } catch (error) {
     clock.spent += 1000 * seconds;
-    tell("Not saved: the bench does not answer. Start its command again and open the new address.", true);
+    const why = error instanceof TypeError ? "the bench does not answer" : error.message;
+    tell(`Not saved: ${why}. Start its command again and open the new address.`, true);
     return false;
   }
 }
