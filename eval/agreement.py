@@ -8,23 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from eval import plugin
 from eval.command import command
-from eval.command_line import load
-from eval.config import Config, ConfigError, Plugin, options_for
+from eval.config import ConfigError, Plugin
 from eval.fitted_share import fitted_share
 from eval.gold import read_gold
+from eval.judge_choice import chosen_judge
 from eval.rater_agreement import compare, judge_items
 
 PROG = "python -m eval.agreement"
-
-
-class JudgeConfig(Config):
-    """The judge of `python -m eval.agreement`, as a probe's configuration names it."""
-
-    judge: Plugin = Field(description="a file of eval/judges/, with its options")
 
 
 @command(unusable=(ValueError, OSError))
@@ -44,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--cv", action="store_true", help="local judge: refit it without the queries that it judges")
     args, judge_options = parser.parse_known_args(argv)
-    config = load(JudgeConfig, ["--judge", args.judge, *judge_options], prog=PROG, about="")
-    report = _measure(args.gold, config.judge, args.cv)
+    judge = chosen_judge(["--judge", args.judge, *judge_options], PROG)
+    report = _measure(args.gold, judge, args.cv)
     if args.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
@@ -57,8 +49,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]:
     items = read_gold(gold)
-    make = plugin.load("eval.judges", judge.name).Judge
-    options = options_for(make.__init__, judge.options, "judge")
     if cross_validated:
         if judge.name != "local":
             raise ConfigError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
@@ -66,7 +56,7 @@ def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]
 
         figures = compare(items, judge_unseen(items))
         return {**figures, "judge": judge.name, "fitted_share": 0.0, "cross_validated": True}
-    instance = make(**options)
+    instance = plugin.load("eval.judges", judge.name).Judge(**judge.options)
     report = compare(items, judge_items(items, instance))
     return {**report, "judge": instance.id, "fitted_share": fitted_share(items, judge.name), "cross_validated": False}
 

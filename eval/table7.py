@@ -15,13 +15,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field
-
 from eval import plugin, progress, table_formats
 from eval.command import GOES_ON, command
-from eval.command_line import load
-from eval.config import Config, ConfigError, Plugin, options_for
+from eval.config import ConfigError, Plugin
 from eval.judge import Judge
+from eval.judge_choice import chosen_judge
 from eval.panel_agreement import RatedPanel
 from eval.paper.writing import WRITERS
 from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
@@ -31,12 +29,6 @@ from eval.tables.table7 import build
 
 PROG = "python -m eval.table7"
 ABOUT = "Judge the user turns of finished runs by several judges, and print how far these agree: Table 7."
-
-
-class JudgeConfig(Config):
-    """One judge, as a probe's configuration names it."""
-
-    judge: Plugin = Field(description="a file of eval/judges/, with its options")
 
 
 @command(stopped=GOES_ON)
@@ -87,9 +79,7 @@ def judge_configs(names: Sequence[str], options: Sequence[tuple[str, str]]) -> l
         for option, value in options:
             if option.startswith(f"{kind}."):
                 arguments += [f"--judge{option.removeprefix(kind)}", value]
-        asked = load(JudgeConfig, arguments, prog=PROG, about="").judge
-        taken = options_for(plugin.load("eval.judges", kind).Judge.__init__, asked.options, kind)
-        configs.append(Plugin(name=kind, **taken))
+        configs.append(chosen_judge(arguments, PROG, where=kind))
     return configs
 
 
