@@ -76,22 +76,23 @@ class Tracker:
         except (wandb.errors.Error, OSError) as error:
             raise ConfigError(f"wandb: {error}; try --report-to.mode offline, or --report-to none") from error
         # Steps that are made a second time after a kill would be dropped on wandb's own step axis.
+        self._lost = False
         self._run.define_metric(run.axis)
         self._run.define_metric("*", step_metric=run.axis)
         logger.info("wandb run %s %s", self.id, "(offline)" if self._run.offline else self._run.url)
 
     def log(self, at: float, figures: Mapping[str, Any]) -> None:
-        self._run.log({**dict(flat(figures)), self._axis: at})
+        self._send({**dict(flat(figures)), self._axis: at})
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         import wandb
 
         shown = wandb.Table(columns=list(columns), data=[list(row) for row in rows[:TABLE_ROWS]])
-        self._run.log({name: shown, self._axis: at})
+        self._send({name: shown, self._axis: at})
 
     def used(self, contents: Iterable[Content]) -> None:
         for content in contents:
-            with _told():
+            with _told("artifact"):
                 if self._run.offline:
                     # `use_artifact` refuses offline, though `wandb sync` takes it; this is what it does online.
                     self._run._log_artifact(_note(content), is_user_created=True, use_after_commit=True)
@@ -100,13 +101,13 @@ class Tracker:
 
     def made(self, contents: Iterable[Content]) -> None:
         for content in contents:
-            with _told():
+            with _told("artifact"):
                 self._run.log_artifact(_note(content))
 
     def files(self, paths: Iterable[Path]) -> None:
         import wandb
 
-        with _told():
+        with _told("artifact"):
             kept = wandb.Artifact(f"{self._kind}-files-{self.id}", type=f"{self._kind}_files")
             for path in paths:
                 if path.is_file():
@@ -114,19 +115,30 @@ class Tracker:
             self._run.log_artifact(kept)
 
     def close(self) -> None:
-        self._run.finish()
+        with _told("end of the run"):
+            self._run.finish()
         if self._run.offline:
             runs = sorted(self._folder.glob(f"wandb/offline-run-*-{self.id}"))
             logger.warning("figures were kept offline; send them with `wandb sync %s`", shlex.join(map(str, runs)))
 
+    def _send(self, figures: Mapping[str, Any]) -> None:
+        """Figures that are not taken are told once and stop nothing: TERM to a whole job ends wandb's service first."""
+        if self._lost:
+            return
+        try:
+            self._run.log(dict(figures))
+        except Exception as error:  # of wandb, its service or the network
+            self._lost = True
+            logger.warning("wandb takes no figures any more: %s: %s", type(error).__name__, error)
+
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """An artifact that could not be kept is told, and stops nothing."""
+def _told(what: str) -> Iterator[None]:
+    """What could not be kept is told, and stops nothing."""
     try:
         yield
     except Exception as error:  # of wandb, its server or the network
-        logger.warning("wandb kept no artifact: %s: %s", type(error).__name__, error)
+        logger.warning("wandb kept no %s: %s: %s", what, type(error).__name__, error)
 
 
 def has_key() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -136,3 +137,32 @@ def test_without_wandb_it_says_what_to_do(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(ConfigError, match=r"pip install '\.\[train\]'"):
         tracker(tmp_path)
+
+
+KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+from eval.config import Plugin
+from eval.tracker import TrackedRun, open_tracker
+
+opened = open_tracker(Plugin(name="wandb", project="p"), TrackedRun("SFT", "sft", Path(sys.argv[1]), {}))
+told = [(path.parent.name, path.read_bytes().split(b"\\0")) for path in Path("/proc").glob("[0-9]*/cmdline")]
+me = str(os.getpid()).encode()
+(service,) = [int(number) for number, words in told if words[0].endswith(b"wandb-core") and me in words]
+os.kill(service, signal.SIGTERM)
+time.sleep(1)
+for step in range(3):
+    opened.log(step, {"loss": 1.0})
+    time.sleep(0.2)
+opened.close()
+print("trained on")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the service in /proc")
+def test_a_run_goes_on_without_the_service_which_a_signal_to_a_whole_job_ends(repository: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], cwd=repository, capture_output=True, text=True, timeout=120
+    )
+    assert "trained on" in done.stdout, done.stderr
+    assert done.stderr.count("wandb takes no figures any more") == 1
