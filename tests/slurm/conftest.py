@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,15 @@ class Cluster:
         time.sleep(2)  # a node refuses the credential of a start in the second in which it has ended the job
         self.wait(job, started, "started again")
 
+    def end_processes_of(self, job: str) -> None:
+        """Kill what a job has left on a node, as a node that fails does: its steps and all that they have started."""
+        ours = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+        while steps := [path for path in Path("/proc").glob("[0-9]*") if _is_of(path, job, ours)]:
+            for path in steps:
+                with suppress(ProcessLookupError):
+                    os.kill(int(path.name), signal.SIGKILL)
+            time.sleep(0.1)
+
     def output(self, job: str) -> str:
         """What a job has printed so far, over all its starts."""
         return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob(f"*-{job}.out")))
@@ -151,6 +161,14 @@ class Cluster:
         shown = self.run("scontrol", "show", "job", job, check=False)
         logs = sorted(self.folder.glob(f"*{job}*.out"))
         return "\n".join([shown, *(f"{path}:\n{path.read_text(errors='replace')[-6000:]}" for path in logs)])
+
+
+def _is_of(process: Path, job: str, ours: bytes) -> bool:
+    """Whether a process in /proc is one of a job, by its environment; one that is gone is not."""
+    try:
+        return {ours, f"SLURM_JOB_ID={job}".encode()} <= set((process / "environ").read_bytes().split(b"\0"))
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="session")

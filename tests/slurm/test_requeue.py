@@ -62,3 +62,15 @@ def test_a_cancelled_job_and_a_failed_one_are_not_started_again(cluster, submit)
     assert [cluster.end(job) for job in (cancelled, failed, after)] == ["CANCELLED", "FAILED", "CANCELLED"]
     assert cluster.show(failed)["ExitCode"] == "2:0"
     assert [cluster.show(job)["Restarts"] for job in (cancelled, failed)] == ["0", "0"]
+
+
+def test_the_failure_of_a_node_starts_its_job_again(cluster, submit, tmp_path: Path) -> None:
+    job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 200; }")
+    cluster.wait(job, lambda: "up" in cluster.output(job), "up")
+    node = cluster.show(job)["BatchHost"]
+    cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    cluster.wait_for(job, "PENDING")
+    cluster.end_processes_of(job)
+    cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)  # unless it is back by itself
+    cluster.start_again(job)
+    cluster.completes(job)

@@ -64,7 +64,7 @@ def assert_same(run_dir: Path, other: Path) -> None:
         assert here[step] == pytest.approx(line, abs=1e-6), step
 
 
-def test_a_job_goes_on_after_usr1_after_a_requeue_and_after_the_failure_of_its_node(
+def test_a_job_goes_on_after_usr1_and_after_a_requeue(
     cluster, submit_sft: Submit, undisturbed: Path, tmp_path: Path
 ) -> None:
     run_dir = tmp_path / "run"
@@ -87,21 +87,13 @@ def test_a_job_goes_on_after_usr1_after_a_requeue_and_after_the_failure_of_its_n
     (newest / "optimizer.pt").write_bytes(b"half")  # as a kill in the middle of a save leaves it
     cluster.start_again(job)
 
-    before = made(run_dir)
-    cluster.wait(job, lambda: made(run_dir) >= before + 8, "making steps once more")
-    node = cluster.show(job)["BatchHost"]
-    cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-    cluster.wait_for(job, "PENDING")
-    cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
-    cluster.start_again(job)
-
     cluster.completes(job)
     assert "half-written and is removed" in cluster.output(job)
-    assert cluster.show(job)["Restarts"] == "3"
+    assert cluster.show(job)["Restarts"] == "2"
     assert_same(run_dir, undisturbed)
     run_id = (run_dir / "wandb_run_id").read_text().strip()
     sessions = list((run_dir / "wandb").glob("offline-run-*"))
-    assert len(sessions) == 4 and all(session.name.endswith(run_id) for session in sessions)
+    assert len(sessions) == 3 and all(session.name.endswith(run_id) for session in sessions)
     assert (run_dir / "model" / "model.safetensors").is_file()
 
 
