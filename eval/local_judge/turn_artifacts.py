@@ -12,9 +12,11 @@ from operator import eq
 SPECIAL_TOKEN = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|\[/?INST\]|<</?SYS>>|</?s>|<(?:bos|eos|pad|unk|sop|eop)>"
     r"|\[gMASK\]|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|</?(?:start|end)_of_(?:turn|role|text|image)>?"
-    r"|</?(?:tool_call|tool_response|arg_key|arg_value)>",
+    r"|</?(?:tool_call|tool_response|arg_key|arg_value)>|/no_?think\b|(?<!\S)/think(?!\S)"
+    r"|\bassistant(?:analysis|commentary|final)|(?-i:\A\s*(?:analysis|commentary)[A-Z]\w*)",
     re.IGNORECASE,
 )
+"""Also the words that switch thinking or name a channel, where the marks around them are lost ("assistantfinal")."""
 ROLE_HEADER = re.compile(
     r"(?:^|\n)[ \t>*#_]{0,6}(?:user|assistant|system|human|ai|model)[ \t*_]{0,4}(?::|：|\n|$)"
     r"|(?:^|\n)\s*(?:assistant|user)?(?:analysis|commentary|final)(?=[A-Z{])"
@@ -22,6 +24,8 @@ ROLE_HEADER = re.compile(
 )
 LABELLED_ROLE = re.compile(r"(?:^|\n)[ \t>*#_]{0,6}(?:User|Assistant|System|Human|AI|ASSISTANT|USER)[ \t*_]{0,4}[:：]")
 THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+STRAY_TAG = re.compile(r"\A(?:(?!<think(?:ing)?>).)*?(</think(?:ing)?>)", re.IGNORECASE | re.DOTALL)
+"""An end of thoughts that nothing opened. Thoughts that begin in the turn are a text to read, and mostly planning."""
 SEPARATOR = re.compile(r"[.!?。！？\n;؟,，、]+")
 LOOP_WINDOW = 1_500
 """Words searched for a loop: a loop fills its turn, so it begins early."""
@@ -29,7 +33,7 @@ LOOP_WINDOW = 1_500
 
 def special_tokens(text: str, known: str) -> int:
     """How many special tokens `text` holds that the conversation before it (`known`) does not speak about."""
-    return sum(token not in known for token in SPECIAL_TOKEN.findall(text))
+    return sum(token not in known for token in [*SPECIAL_TOKEN.findall(text), *STRAY_TAG.findall(text)])
 
 
 def role_headers(text: str) -> int:

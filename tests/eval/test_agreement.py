@@ -13,6 +13,7 @@ from eval import agreement
 from eval.agreement import main
 from eval.dialogue import Failure, Judgement
 from eval.gold import read_gold
+from eval.judges.local import Judge
 from eval.rater_agreement import compare, judge_items, kappa, percent_agreement
 
 JudgeServer = runpy.run_path(str(Path(__file__).parent / "client" / "judge_server.py"))["JudgeServer"]
@@ -127,7 +128,7 @@ def test_json_holds_the_promised_fields_and_no_nan(tmp_path, capsys):
     assert report["unjudged"] == 0
     assert {"kappa", "agreement"} <= set(report["binary"]) & set(report["label"])
     assert set(report["slices"]) == {"task", "source", "temperature", "label", "drawn"}
-    assert report["judge"].startswith("local-1-")
+    assert report["judge"] == Judge().id
     assert report["fitted_share"] == 0.0
     assert all(math.isfinite(value) for value in report["binary"]["prevalence"].values())
 
@@ -226,6 +227,7 @@ def test_a_judge_takes_its_options(tmp_path, capsys, monkeypatch):
         (["--judge", "openai", "--judge.budget_usd", "much"], "judge.budget_usd = 'much'"),
         (["--judge", "local", "--judge.model", "m"], "unknown key 'model' in judge"),
         (["--judge", "local", "--golden", "x"], "unknown key 'golden'"),
+        (["--judge", "local", "--cv", "--judge.abstain_below", "0.7"], "leave --judge.abstain_below out"),
         (["--judge", "local", "--judge.model"], "--judge.model needs a value"),
     ],
 )

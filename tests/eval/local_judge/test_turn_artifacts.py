@@ -17,10 +17,30 @@ from eval.local_judge.turn_artifacts import debris_share, loop_share, repeated_c
         "<end_of_turn>",
         "<｜end▁of▁sentence｜>",
         "[gMASK]",
+        "/nothink",
+        "/no_think",
+        "</think> How long?",
+        "assistantfinal",
+        "assistantanalysisWe need",
     ],
 )
 def test_special_tokens_of_any_family_are_seen(text):
     assert special_tokens(f"hello {text}", known="") >= 1
+
+
+def test_a_channel_begins_a_turn_only():
+    assert special_tokens("analysisThe user asks for more", known="") == 1
+    assert special_tokens("Your analysis. Is analysisTool free?", known="") == 0
+
+
+def test_thoughts_that_the_turn_opens_are_no_debris():
+    assert special_tokens("<think>The user asks.</think> Why?", known="") == 0
+    assert special_tokens("a</think>b<think>c</think>", known="") == 1
+
+
+@pytest.mark.parametrize("text", ["I think/not", "rethink it", "x/thinker", "the assistant finally said"])
+def test_words_like_control_words_are_none(text):
+    assert special_tokens(text, known="") == 0
 
 
 @pytest.mark.parametrize("text", ["a < b | c > d", "<script>", "x[0]", "5 <| 6", "i <3 you", "use <b>bold</b>"])
