@@ -52,6 +52,8 @@ def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]
     if cross_validated:
         if judge.name != "local":
             raise ConfigError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
+        if judge.options:
+            raise ConfigError(f"--cv judges by fits without options; leave --judge.{next(iter(judge.options))} out")
         from eval.fit_judge import judge_unseen
 
         figures = compare(items, judge_unseen(items))
