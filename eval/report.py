@@ -17,6 +17,7 @@ from eval.config import ConfigError
 from eval.report_page.page import write_page
 from eval.runs import read_runs
 from eval.tracked_results import add_options, chosen, tell_tables
+from eval.tracker import NOBODY
 
 ABOUT = "Write finished runs as self-contained HTML: settings, tables, label shares, dialogues side by side."
 
@@ -25,8 +26,11 @@ ABOUT = "Write finished runs as self-contained HTML: settings, tables, label sha
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and print the path of the file; returns 0."""
     options = _parser().parse_args(argv)
+    report_to = chosen(options)
+    if options.allow_gpqa_text and report_to != NOBODY:
+        raise ConfigError("a page with --allow-gpqa-text stays on this machine; leave it out, or --report-to")
     path = report(options.runs, options.out, options.allow_gpqa_text)
-    tell_tables(chosen(options), "report", path.parent, options.runs, [], [path])
+    tell_tables(report_to, "report", path.parent, options.runs, [], [path])
     print(path)
     return 0
 

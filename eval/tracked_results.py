@@ -1,6 +1,6 @@
 """What is told of results: the rates of a finished probe over its temperature, and tables, figures and reports of runs.
 
-Texts of dialogues are not among it: what a model said to a gated question stays in the run folder.
+Texts of dialogues are in the page of a report alone; what a model said to a gated question stays in the run folder.
 """
 
 from __future__ import annotations
