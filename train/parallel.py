@@ -121,9 +121,12 @@ def _on_cpu() -> bool:
 
 def _meet(timeout_s: float, **how: Any) -> None:
     """Begin the process group. transformers would begin one by itself, but none on CPUs."""
+    import torch
     from accelerate import PartialState
 
-    PartialState(timeout=timedelta(seconds=timeout_s), **how)
+    state = PartialState(timeout=timedelta(seconds=timeout_s), **how)
+    if state.device is not None and state.device.type == "cpu":
+        state.device = torch.device("cpu")  # "cpu:0" is no place where torch.load can put a checkpoint's optimizer
 
 
 def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[str, Any]:
