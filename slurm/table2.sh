@@ -20,7 +20,8 @@ data="${DATA_CONFIG:-configs/data_gen/collab.yaml}"
 sft="${SFT_CONFIG:-configs/train/sft_qwen3.5-2b.yaml}"
 rl="${RL_CONFIG:-configs/train/rl_qwen3.5-2b.yaml}"
 probe="${PROBE_CONFIG:-configs/eval/probe_qwen3.5-2b.yaml}"
-read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=20}"
+# The budget is that of each task of an array: 5 x SHARDS tasks in all.
+read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=5}"
 
 # submit NAME SBATCH_ARGUMENT...: sets ID to the job's id, in a dry run to its name.
 submit() {
