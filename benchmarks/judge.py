@@ -36,6 +36,7 @@ from eval.judges.openai import Judge
 HERE = Path(__file__).parent
 LATENCY_S, CONCURRENCY = 0.2, 64
 AIM = 0.95
+COUNTED = ("prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,22 @@ def inspect(dialogues: list[Dialogue]) -> Pass:
     return Pass(figures["seconds"], figures["cpu_s"])
 
 
+class Server(JudgeServer):
+    """Answers either client in its own form, with the fields that OpenAI's SDK believes in."""
+
+    def completion(self, request: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+        made = super().completion(request, changes)
+        usage = made["usage"]
+        return {**made, "created": 0, "usage": {**usage, "total_tokens": sum(map(usage.get, COUNTED))}}
+
+
 def serve() -> None:
-    """Answer either client in its own form, until standard input ends."""
+    """Serve until standard input ends."""
 
     def answer(request: dict[str, Any]) -> str:
         return json.dumps(VERDICT) if "response_format" in request else "It does. GRADE: C"
 
-    with JudgeServer(latency=LATENCY_S, answer=answer) as served:
+    with Server(latency=LATENCY_S, answer=answer) as served:
         print(served.url, flush=True)
         sys.stdin.read()
 
