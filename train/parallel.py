@@ -53,9 +53,11 @@ def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
     _refuse_other_launcher(parallel)
     for name in LAUNCHER:
         os.environ.pop(name, None)
+    on_cpu = _on_cpu()
+    if on_cpu:
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")  # peft imports DeepSpeed where it is, which warns of its own guess
     if processes() == 1:
         return {}
-    on_cpu = _on_cpu()
     if parallel == "fsdp2":
         return _joined_fsdp2(on_cpu, timeout_s)
     if parallel == "ddp":
@@ -132,7 +134,6 @@ def _meet(timeout_s: float, **how: Any) -> None:
 def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[str, Any]:
     if on_cpu:
         os.environ.pop("ACCELERATE_USE_CPU", None)  # with it, accelerate ignores DeepSpeed
-        os.environ.setdefault("DS_ACCELERATOR", "cpu")
         _let_deepspeed_compile()
     os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
     warnings.filterwarnings("ignore", message="`torch.distributed", category=FutureWarning)  # names that DeepSpeed uses
@@ -140,7 +141,7 @@ def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[st
         import deepspeed  # noqa: F401
     except ImportError as error:
         raise ConfigError(
-            f"parallel {settings.stem} needs DeepSpeed: pip install 'userturn[deepspeed]' ({error})"
+            f"parallel {settings.stem} needs DeepSpeed: pip install '.[deepspeed]' ({error})"
         ) from error
     _meet(timeout_s, **({"backend": "gloo"} if on_cpu else {}))
     return {"deepspeed": _read(settings), **CONFIGURED}
