@@ -25,6 +25,7 @@ from eval.local_judge.turn_features import features
 from eval.local_judge.turn_model import FEATURE_LIMIT, TurnModel
 from eval.local_judge.turn_text import Exchange
 from eval.rater_agreement import SLICES, kappa
+from eval.run_dir import write_atomically
 from eval.stats.kappa_interval import kappa_interval
 
 FOLDS = 5
@@ -189,7 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=PARAMETERS, help="parameter file to write (default: %(default)s)")
     args = parser.parse_args(argv)
     fitted = fit_and_validate(read_gold(args.gold))
-    args.out.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
+    write_atomically(args.out, json.dumps(fitted, indent=1) + "\n")
     print(json.dumps(fitted["cross_validated"], indent=1))
     print(f"wrote {args.out}")
     return 0
