@@ -22,7 +22,7 @@ RATES = frozenset(field.name for field in fields(TaskSummary) if field.type in (
 """Fields of `TaskSummary` that are rates."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a row stands: its file and the number of its line, from 1."""
 
@@ -85,9 +85,9 @@ class Run:
     def located_rows(self) -> Iterator[tuple[Place, Dialogue]]:
         """The same rows, each with its place."""
         try:
-            for path in self.paths:
-                for line, row in numbered_rows(path / "rows.jsonl"):
-                    yield Place(path / "rows.jsonl", line), row
+            for file in [path / "rows.jsonl" for path in self.paths]:
+                for line, row in numbered_rows(file):
+                    yield Place(file, line), row
         except ValueError as error:
             raise ConfigError(str(error)) from error
 

@@ -27,7 +27,7 @@ class Comparison:
     """User turns whose text differs, of the rows with a user turn in both runs, judged or not."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one row shows; None where it does not."""
 
