@@ -5,13 +5,15 @@ A server that answers from an older copy, or from weights under other names, ans
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from eval.checks.finding import Check, Finding, failed, passed
+from eval.checks.finding import Check, Finding, failed, passed, unchecked
+from eval.checks.kernels import device_here
+from eval.checks.model_files import gigabytes, weights_bytes
+from eval.checks.probing import HEAVY
 from eval.config import ConfigError
 from eval.engine import Completion, Prompt, Sampling
 
@@ -22,6 +24,8 @@ ROUNDED = 0.25
 """The same where weights are rounded to 16 bits."""
 MOVED = 1.5
 """Factor of the weights that are moved: those of the last normalisation, which bear on every logit."""
+LARGEST = 10e9
+"""Bytes of weights that are compared at most where the engine has a GPU: transformers computes on the CPU meanwhile."""
 
 
 class Scoring(Protocol):
@@ -45,6 +49,9 @@ def served_check(
     """
 
     def look() -> Finding:
+        size, limit = weights_bytes(folder()), LARGEST if device_here() else HEAVY
+        if size > limit:
+            return unchecked(f"{gigabytes(size)} of weights are not computed a second time by transformers on this CPU")
         return served(engine_of, folder(), ids())
 
     return Check("served weights", look, needs=("pins", "template"))
@@ -91,19 +98,22 @@ def _log_probs(folder: Path, ids: Sequence[int], said: Sequence[int], dtype: str
 
 
 def _with_moved_weight(folder: Path, to: Path) -> Path:
-    """A copy of a model folder in which the last normalisation is scaled."""
+    """A folder of links to the files of a model, but for the weights with the last normalisation, which is scaled."""
+    from safetensors import safe_open
     from safetensors.torch import load_file, save_file
 
-    name = None
-    for path in sorted(folder.iterdir()):
-        if path.suffix != ".safetensors":
-            if path.is_file():
-                shutil.copy(path, to)
+    found = False
+    for path in filter(Path.is_file, folder.iterdir()):
+        norms: list[str] = []
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="pt") as file:
+                norms = [name for name in file.keys() if name.endswith("model.norm.weight")]  # noqa: SIM118
+        if not norms:
+            (to / path.name).symlink_to(path.resolve())
             continue
         tensors = load_file(path)
-        for norm in (norm for norm in tensors if norm.endswith("model.norm.weight")):
-            tensors[norm], name = tensors[norm] * MOVED, norm
-        save_file(tensors, to / path.name, metadata={"format": "pt"})
-    if name is None:
+        save_file(tensors | {norm: tensors[norm] * MOVED for norm in norms}, to / path.name, metadata={"format": "pt"})
+        found = True
+    if not found:
         raise ConfigError(f"{folder} has no last normalisation to move; the check does not know its architecture")
     return to

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from eval.checks import served_weights
 from eval.checks.finding import examine
 from eval.checks.served_weights import served, served_check
 from eval.engine import Completion
@@ -60,6 +61,30 @@ def test_an_engine_on_other_weights(tiny_model, tmp_path) -> None:
     save_file(tensors, other / "model.safetensors", metadata={"format": "pt"})
     finding = served(lambda folder: Engine(other), tiny_model, IDS)
     assert finding.status == "fail" and "differ from transformers'" in finding.told
+
+
+def test_what_would_take_long_is_not_checked_and_said(tiny_model, monkeypatch) -> None:
+    for limit in ("HEAVY", "LARGEST"):
+        monkeypatch.setattr(served_weights, limit, 1)
+    check = served_check(lambda folder: pytest.fail("the engine was started"), lambda: tiny_model, lambda: IDS)
+    ((_, finding),) = examine([check])
+    assert finding.status == "not checked" and "GB of weights are not computed a second time" in finding.told
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_no_weights_are_copied_but_those_that_move(tiny_model, tmp_path, sharded) -> None:
+    from transformers import AutoModelForCausalLM
+
+    folder = tiny_model
+    if sharded:
+        folder = tmp_path / "sharded"
+        AutoModelForCausalLM.from_pretrained(tiny_model).save_pretrained(folder, max_shard_size="20KB")
+    (tmp_path / "moved").mkdir()
+    moved = served_weights._with_moved_weight(folder, tmp_path / "moved")
+    weights = sorted(moved.glob("*.safetensors"))
+    assert len([path for path in weights if not path.is_symlink()]) == 1 and (len(weights) > 1) is sharded
+    before, after = (dict(AutoModelForCausalLM.from_pretrained(one).named_parameters()) for one in (folder, moved))
+    assert [name for name in before if not before[name].equal(after[name])] == ["model.norm.weight"]
 
 
 @pytest.mark.parametrize("name", ["vllm"])
