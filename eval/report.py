@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eval.command import command
 from eval.config import ConfigError
-from eval.report_page.page import write_page
+from eval.report_page.page import pages_of, write_page
 from eval.runs import read_runs
 from eval.tracked_results import add_options, chosen, tell_tables
 from eval.tracker import NOBODY
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.allow_gpqa_text and report_to != NOBODY:
         raise ConfigError("a page with --allow-gpqa-text stays on this machine; leave it out, or --report-to")
     path = report(options.runs, options.out, options.allow_gpqa_text)
-    tell_tables(report_to, "report", path.parent, options.runs, [], [path])
+    tell_tables(report_to, "report", path.parent, options.runs, [], pages_of(path))
     print(path)
     return 0
 

@@ -69,7 +69,7 @@ def tell_tables(
     with closing(open_tracker(report_to, TrackedRun(name, "eval", own, {"name": name}))) as tracker:
         tracker.used(used)
         _tables(tracker, 0.0, tables)
-        tracker.files(paths)
+        tracker.files(paths, folder)
 
 
 def figures_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:

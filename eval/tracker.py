@@ -80,8 +80,12 @@ class Tracker(Protocol):
     def made(self, contents: Iterable[Content]) -> None:
         """What it made, for others to use."""
 
-    def files(self, paths: Iterable[Path]) -> None:
-        """Files of the run that are kept with it; those that are not there are left out."""
+    def files(self, paths: Iterable[Path], below: Path | None = None) -> None:
+        """Files of the run that are kept with it; those that are not there are left out.
+
+        Args:
+            below: a folder that they lie in, below which they keep their paths; else each has its name alone.
+        """
 
     def close(self) -> None:
         """Whatever way the run ends."""

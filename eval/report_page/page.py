@@ -63,6 +63,12 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
     return found
 
 
+def pages_of(path: Path) -> list[Path]:
+    """The page at `path` and those that its dialogues go on in, in order."""
+    further = [page for page in _parts_of(path).glob("*.html") if page.stem.isdecimal()]
+    return [path, *sorted(further, key=lambda page: int(page.stem))]
+
+
 def _parts_of(path: Path) -> Path:
     return path.with_name(f"{path.stem}_parts")
 

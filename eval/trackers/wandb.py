@@ -59,7 +59,10 @@ class Tracker:
         self._axis, self._folder, self._kind = run.axis, run.folder, run.kind
         self.id = run_id(run.folder, ID)
         # Of an offline run, what `wandb sync` will send lies there: by default in the home, perhaps of another machine.
-        os.environ.setdefault("WANDB_DATA_DIR", str(run.folder.absolute() / "wandb"))
+        self._staging = contextlib.ExitStack()
+        if "WANDB_DATA_DIR" not in os.environ:
+            os.environ["WANDB_DATA_DIR"] = str(run.folder.absolute() / "wandb")
+            self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process has its own
         try:
             self._run = wandb.init(
                 project=project,
@@ -74,6 +77,7 @@ class Tracker:
                 settings=wandb.Settings(console="off", silent=True),
             )
         except (wandb.errors.Error, OSError) as error:
+            self._staging.close()
             raise ConfigError(f"wandb: {error}; try --report-to.mode offline, or --report-to none") from error
         # Steps that are made a second time after a kill would be dropped on wandb's own step axis.
         self._lost = False
@@ -104,19 +108,20 @@ class Tracker:
             with _told("artifact"):
                 self._run.log_artifact(_note(content))
 
-    def files(self, paths: Iterable[Path]) -> None:
+    def files(self, paths: Iterable[Path], below: Path | None = None) -> None:
         import wandb
 
         with _told("artifact"):
             kept = wandb.Artifact(f"{self._kind}-files-{self.id}", type=f"{self._kind}_files")
             for path in paths:
                 if path.is_file():
-                    kept.add_file(str(path), name=path.name)
+                    kept.add_file(str(path), name=str(path.relative_to(below)) if below else path.name)
             self._run.log_artifact(kept)
 
     def close(self) -> None:
         with _told("end of the run"):
             self._run.finish()
+        self._staging.close()
         if self._run.offline:
             runs = sorted(self._folder.glob(f"wandb/offline-run-*-{self.id}"))
             logger.warning("figures were kept offline; send them with `wandb sync %s`", shlex.join(map(str, runs)))

@@ -10,6 +10,8 @@ import pytest
 from eval import report, table2
 from eval.config import Plugin
 from eval.probe_config import ProbeConfig
+from eval.report_page import page
+from eval.report_page.dialogues import Limits
 from eval.runs import read_run
 from eval.summary import summarise
 from eval.table import Cell, Table
@@ -72,6 +74,17 @@ def test_tables_and_reports_are_kept_with_the_rows_they_are_from(told, tmp_path,
     (files,) = [artifact for artifact in runs.artifacts if artifact.type == "eval_files"]
     names = {entry.path for entry in files.manifest.contents}
     assert ("page.html" if name == "report" else "table2.json") in names
+
+
+def test_a_long_report_is_kept_with_all_its_parts_where_its_links_lead(told, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(page, "Limits", lambda: Limits(rows=3))
+    out = tmp_path / "out"
+    out.mkdir()
+    assert report.main([str(told), "--out", str(out / "page.html"), "--report-to", "wandb"]) == 0
+    (files,) = [one for one in OfflineRuns(out / ".report").artifacts if one.type == "eval_files"]
+    kept = {entry.path for entry in files.manifest.contents}
+    assert kept == {"page.html", *(f"page_parts/{path.name}" for path in (out / "page_parts").iterdir())}
+    assert len(kept) > 1
 
 
 def test_nothing_is_left_where_nobody_is_told(make_run, rows_of, tmp_path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.report import report
 from eval.report_page.dialogues import MAX_TEXT, Limits, spread
-from eval.report_page.page import write_page
+from eval.report_page.page import pages_of, write_page
 from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
@@ -51,7 +51,7 @@ def test_beyond_the_limit_dialogues_follow_in_parts_alike_in_every_run(
     found = write_page(read_runs([plain, warm]), tmp_path / "page.html", limits=Limits(rows=40))
     paths = [tmp_path / "page.html", *(tmp_path / "page_parts" / f"{number}.html" for number in (2, 3, 4))]
     assert len(found.parts) == 4 and found.dialogues == 66
-    assert sorted((tmp_path / "page_parts").iterdir()) == paths[1:]
+    assert sorted((tmp_path / "page_parts").iterdir()) == paths[1:] and pages_of(paths[0]) == paths
     shown: list[str] = []
     for path, part in zip(paths, found.parts, strict=True):
         page = read_page(path)

@@ -104,6 +104,19 @@ def test_files_of_the_run_are_kept_with_it(tmp_path) -> None:
     assert Path(kept.manifest.contents[0].local_path).is_relative_to(tmp_path), "would be lost with the node"
 
 
+def test_runs_of_one_process_stage_in_their_own_folders(tmp_path, monkeypatch) -> None:
+    for name in ("a", "b"):
+        opened = tracker(tmp_path / name, "eval")
+        opened.files([Path(__file__)])
+        opened.close()
+        (kept,) = OfflineRuns(tmp_path / name).artifacts
+        assert Path(kept.manifest.contents[0].local_path).is_relative_to(tmp_path / name)
+    assert "WANDB_DATA_DIR" not in os.environ
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "chosen"))
+    tracker(tmp_path / "c", "eval").close()
+    assert os.environ["WANDB_DATA_DIR"] == str(tmp_path / "chosen")
+
+
 def test_the_id_comes_back_with_a_checkpoint_alone(tmp_path) -> None:
     checkpoint = tmp_path / "checkpoints" / "checkpoint-5"
     checkpoint.mkdir(parents=True)
