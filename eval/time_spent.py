@@ -9,7 +9,7 @@ One thread is timed, the first that asks. It knows no run and no engine.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +25,7 @@ class Clock:
     """Adds up seconds by name; what is entered inside something else pauses it."""
 
     def __init__(self) -> None:
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._entered = [REST]
         self._since = time.monotonic()
         self._thread = get_ident()
