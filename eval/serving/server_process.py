@@ -72,10 +72,21 @@ class ServerProcess:
         raise ConfigError(f"the server was not up after {seconds:g} s; give it more by engine.start_s\n{self.tail()}")
 
     def version(self) -> str:
-        """The version that a healthy server says it is."""
+        """The version that a healthy server says it is.
+
+        Raises:
+            ConfigError: it says none, as another program than vLLM.
+        """
         import httpx2
 
-        return str(httpx2.get(f"http://127.0.0.1:{self.port}/version", timeout=30.0).json()["version"])
+        try:
+            answer = httpx2.get(f"http://127.0.0.1:{self.port}/version", timeout=30.0).raise_for_status().json()
+            return str(answer["version"])
+        except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise ConfigError(
+                f"the server does not say which vLLM it is ({type(error).__name__}); set engine.program to vLLM's own "
+                f"command. Its last lines:\n{self.tail()}"
+            ) from error
 
     def check_alive(self) -> None:
         """Nothing, while it runs.

@@ -39,6 +39,21 @@ def test_a_healthy_server_runs_until_it_is_stopped() -> None:
     process.stop()
 
 
+@pytest.mark.parametrize(
+    ("status", "body"), [(404, b""), (200, b"hello"), (200, b'{"name": "x"}'), (200, b"[]"), (200, b"")]
+)
+def test_another_program_than_vllm_is_told(status: int, body: bytes) -> None:
+    other = f"self.send_response(200 if self.path == '/health' else {status})"
+    code = SERVES.replace('self.send_response(200 if self.path == "/health" else 404)', other)
+    process = start(code.replace("self.end_headers()", f"self.end_headers(); self.wfile.write({body!r})"))
+    try:
+        process.wait_until_healthy(60, every=0.05)
+        with pytest.raises(ConfigError, match=r"does not say which vLLM it is .*\n  options serve"):
+            process.version()
+    finally:
+        process.stop()
+
+
 def test_one_that_ends_before_it_is_up_is_told_with_its_last_lines() -> None:
     process = start("print('line', flush=True); raise SystemExit('no memory')")
     with pytest.raises(ConfigError, match=r"(?s)has ended \(exit status 1\).*\n  line\n  no memory"):
