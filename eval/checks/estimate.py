@@ -23,8 +23,8 @@ class Estimate:
     def finding(self) -> Finding:
         """A line; a warning where hours or dollars are not known, or many."""
         hours = "hours unknown" if self.hours is None else f"{self.hours:,.2f} h"
-        dollars = "dollars unknown" if self.dollars is None else f"${self.dollars:,.2f}"
-        told = f"{hours}, {self.tokens:,} tokens, {dollars} at most ({self.basis})"
+        dollars = "dollars unknown" if self.dollars is None else f"${self.dollars:,.2f} at most"
+        told = f"{hours}, {self.tokens:,} tokens, {dollars} ({self.basis})"
         if self.dollars is None:
             return warned(
                 told, "the judge or teacher has no price: watch the bill, or add it to eval/client/prices.yaml"

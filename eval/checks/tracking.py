@@ -20,7 +20,8 @@ def tracker(report_to: Plugin) -> Finding:
     """Whether figures will get to the tracker, or be kept offline."""
     name = report_to.name
     if find_spec(name) is None:
-        return failed(f"report_to is {name}, which is not installed", f"pip install {name}, or --report-to none")
+        install = "'.[train]'" if name == "wandb" else name
+        return failed(f"report_to is {name}, which is not installed", f"pip install {install}, or --report-to none")
     if name != "wandb":
         return passed(f"{name} is installed")
     mode = report_to.options.get("mode") or os.environ.get("WANDB_MODE")

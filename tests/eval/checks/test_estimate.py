@@ -12,7 +12,7 @@ from eval.checks.estimate import Estimate
     [
         (1.5, 0.0, "pass", "1.50 h, 1,000 tokens, $0.00 at most (measured)"),
         (None, 2.0, "pass", "hours unknown"),
-        (1.5, None, "warn", "dollars unknown"),
+        (1.5, None, "warn", "1.50 h, 1,000 tokens, dollars unknown (measured)"),
         (30.0, 0.0, "warn", "30.00 h"),
     ],
 )

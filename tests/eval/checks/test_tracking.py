@@ -31,6 +31,7 @@ def test_what_is_not_installed_is_a_failure(monkeypatch) -> None:
     monkeypatch.setattr("eval.checks.tracking.find_spec", lambda name: None)
     finding = tracker(Plugin(name="trackio"))
     assert finding.status == "fail" and "pip install trackio" in finding.todo
+    assert "pip install '.[train]'" in tracker(Plugin(name="wandb")).todo
 
 
 def test_nobody_needs_nothing() -> None:
