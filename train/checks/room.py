@@ -24,7 +24,8 @@ def bytes_of_run(folder: Path, lora: Lora | None, arguments: TrainingArguments, 
         folder: of the base model.
     """
     saved = 1 if not arguments.save_steps else math.ceil(steps / max(1, int(arguments.save_steps)))
-    kept = min(saved, arguments.save_total_limit or saved)
+    # The trainer deletes the oldest one after it has written another.
+    kept = min(saved, arguments.save_total_limit + 1 if arguments.save_total_limit else saved)
     weights = _parameters(folder)
     trained = weights if lora is None else _adapter_parameters(folder, lora)
     in_checkpoint = trained * FLOAT32 * (1 + ADAM)

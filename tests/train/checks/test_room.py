@@ -23,4 +23,5 @@ def test_whole_checkpoints_have_weights_and_two_values_of_adam(tiny_folders) -> 
 def test_adapters_are_small_and_only_what_is_kept_counts(tiny_folders) -> None:
     whole, _ = bytes_of_run(tiny_folders["llama"], None, plan(), 100)
     adapters, what = bytes_of_run(tiny_folders["llama"], Lora(r=2), plan(), 100)
-    assert what == "2 checkpoints and a model" and adapters < whole
+    assert what == "3 checkpoints and a model" and adapters < whole
+    assert bytes_of_run(tiny_folders["llama"], None, plan(), 2)[1] == "1 checkpoints and a model"
