@@ -13,7 +13,7 @@ from eval.command import command
 from eval.config import ConfigError, Plugin
 from eval.fitted_share import fitted_share
 from eval.gold import read_gold
-from eval.judge_choice import chosen_judge
+from eval.judge_choice import chosen_judge, refuse_unbounded
 from eval.rater_agreement import compare, judge_items
 
 PROG = "python -m eval.agreement"
@@ -59,6 +59,7 @@ def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]
         figures = compare(items, judge_unseen(items))
         return {**figures, "judge": judge.name, "fitted_share": 0.0, "cross_validated": True}
     instance = plugin.load("eval.judges", judge.name).Judge(**judge.options)
+    refuse_unbounded(judge, instance, len(items))
     report = compare(items, judge_items(items, instance))
     return {**report, "judge": instance.id, "fitted_share": fitted_share(items, judge.name), "cross_validated": False}
 

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from eval import plugin
 from eval.command_line import load
-from eval.config import Config, Plugin, options_for
+from eval.config import Config, ConfigError, Plugin, options_for
+from eval.judge import Judge
 
 
 class JudgeChoice(Config):
@@ -30,3 +31,20 @@ def chosen_judge(arguments: Sequence[str], prog: str, where: str = "judge") -> P
     judge = load(JudgeChoice, list(arguments), prog=prog, about="").judge
     constructor = plugin.load("eval.judges", judge.name).Judge.__init__
     return Plugin(name=judge.name, **options_for(constructor, judge.options, where))
+
+
+def refuse_unbounded(config: Plugin, judge: Judge, missing: int, where: str = "judge") -> None:
+    """Refuse a judge that is paid for and that nothing bounds.
+
+    Args:
+        missing: user turns that it has to judge.
+        where: what its options are called on the command line.
+
+    Raises:
+        ConfigError: says what it would cost at most, and how to bound it.
+    """
+    if missing and judge.cost_bound and config.options.get("budget_usd") is None:
+        raise ConfigError(
+            f"{judge.id} has {missing} user turns to judge, at most ${missing * judge.cost_bound:.2f}; say what it may "
+            f"spend, such as --{where}.budget_usd 5"
+        )

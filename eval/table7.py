@@ -18,8 +18,7 @@ from pathlib import Path
 from eval import plugin, progress, table_formats
 from eval.command import GOES_ON, command
 from eval.config import ConfigError, Plugin
-from eval.judge import Judge
-from eval.judge_choice import chosen_judge
+from eval.judge_choice import chosen_judge, refuse_unbounded
 from eval.panel_agreement import RatedPanel
 from eval.paper.writing import WRITERS
 from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
@@ -43,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     with open_store(options.out) as store:
         rejudged = [Rejudging(panel, judge, store) for judge in judges]
         for config, judge, one in zip(configs, judges, rejudged, strict=True):
-            refuse_unbounded(config, judge, len(one.missing()))
+            refuse_unbounded(config, judge, len(one.missing()), where=config.name)
         for one in rejudged:
             one.judge(progress.shown)
         results = {judge.id: tuple(one.results()) for judge, one in zip(judges, rejudged, strict=True)}
@@ -81,15 +80,6 @@ def judge_configs(names: Sequence[str], options: Sequence[tuple[str, str]]) -> l
                 arguments += [f"--judge{option.removeprefix(kind)}", value]
         configs.append(chosen_judge(arguments, PROG, where=kind))
     return configs
-
-
-def refuse_unbounded(config: Plugin, judge: Judge, missing: int) -> None:
-    """Raise a `ConfigError` where a judge is paid for and nothing bounds what it may spend."""
-    if missing and judge.cost_bound and config.options.get("budget_usd") is None:
-        raise ConfigError(
-            f"{judge.id} has {missing} user turns to judge, at most ${missing * judge.cost_bound:.2f}; say what it may "
-            f"spend, such as --{config.name}.budget_usd 5"
-        )
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:

@@ -220,6 +220,25 @@ def test_a_judge_takes_its_options(tmp_path, capsys, monkeypatch):
     assert "MY_KEY is not set" in capsys.readouterr().err
 
 
+def test_a_paid_judge_needs_a_bound(tmp_path, capsys):
+    path = write(tmp_path / "gold.jsonl", ROWS)
+    with JudgeServer() as server:
+        options = [
+            "--judge.model",
+            "gpt-5.4-nano",
+            f"--judge.base_url={server.url}",
+            "--judge.api_key_variable",
+            "null",
+        ]
+        command = ["--gold", str(path), "--judge", "openai", *options, "--judge.cache", "null"]
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert "has 2 user turns to judge, at most $" in error and "--judge.budget_usd 5" in error
+        assert server.requests == []
+        assert main([*command, "--judge.budget_usd", "5"]) == 0
+        assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
