@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -47,7 +47,9 @@ def main(argv: list[str] | None = None) -> int:
         told = [{"check": check, **asdict(finding)} for check, finding in findings.items()]
         print(json.dumps({"go": go, "command": name, "config": str(options.config), "findings": told}, indent=2))
     else:
-        print(f"{'go' if go else 'no-go'}: python -m {name} --config {options.config}")
+        print(
+            f"{'go' if go else 'no-go'}: {shlex.join(['python', '-m', name, '--config', str(options.config), *fields])}"
+        )
     return 0 if go else NO_GO
 
 
@@ -83,4 +85,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import socket
 from pathlib import Path
@@ -140,8 +141,8 @@ def test_any_field_may_be_given(diagnose) -> None:
 def test_what_a_person_reads(settings, tmp_path, capsys) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(yaml.safe_dump(settings | {"model": "models/none"}))
-    assert main(["--config", str(path)]) == 1
+    assert main(["--config", str(path), "--name", "A 'B'"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert "fail        model: no model folder models/none" in lines
     assert any(line.startswith("            -> ") and "eval.fetch_smollm2" in line for line in lines)
-    assert lines[-1] == f"no-go: python -m train.sft --config {path}"
+    assert shlex.split(lines[-1]) == ["no-go:", *shlex.split(f"python -m train.sft --config {path} --name"), "A 'B'"]
