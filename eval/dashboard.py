@@ -19,7 +19,7 @@ from eval.dashboard_spec import TASKS, report, workspace
 from eval.trackers.wandb import has_key
 
 ABOUT = "Make a W&B workspace and report: Table 2, rates over steps and temperatures, label shares, episodes."
-NOBODY = "ENTITY"
+SOMEBODY = "ENTITY"
 """Stands for the entity where nothing is sent and none is given."""
 
 
@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
         raise ConfigError("wandb-workspaces is not installed: pip install '.[dashboard]'")
     if not options.dry_run and not has_key():
         raise ConfigError("there is no key for Weights & Biases: run `wandb login`, or look with --dry-run")
-    entity = options.entity or (NOBODY if options.dry_run else _default_entity())
+    entity = options.entity or (SOMEBODY if options.dry_run else _default_entity())
     given = (options.project, entity, options.tasks, options.group)
     made: dict[str, Any] = {"workspace": workspace(*given), "report": report(*given)}
     if options.dry_run:

@@ -53,8 +53,7 @@ def workspace(project: str, entity: str, tasks: Sequence[str], group: str | None
 
     sections = [ws.Section(name=part.title, panels=part.panels, is_open=True) for part in parts(tasks)]
     grouped: list[Any] = [ws.Metric("Group"), ws.Metric("JobType")]
-    chosen = [ws.Metric("Group") == group] if group else []
-    settings = ws.RunsetSettings(groupby=grouped, filters=chosen)
+    settings = ws.RunsetSettings(groupby=grouped, filters=_of_group(group))
     return ws.Workspace(entity=entity, project=project, name=TITLE, sections=sections, runset_settings=settings)
 
 
@@ -62,12 +61,16 @@ def report(project: str, entity: str, tasks: Sequence[str], group: str | None) -
     """The parts under headings, each with its runs."""
     import wandb_workspaces.reports.v2 as wr
 
-    filters = f"Group = '{group}'" if group else ""
     blocks: list[Any] = [wr.TableOfContents()]
     for part in parts(tasks):
-        runs = wr.Runset(name="runs", filters=filters)  # of the report's own project
+        runs = wr.Runset(name="runs", filters=_of_group(group))  # of the report's own project
         blocks += [wr.H2(part.title), wr.P(part.about), wr.PanelGrid(runsets=[runs], panels=part.panels)]
     return wr.Report(project=project, entity=entity, title=TITLE, description=f"Project {project}", blocks=blocks)
+
+
+def _of_group(group: str | None) -> str:
+    """The filter of an experiment: Python text, in which wandb-workspaces would take a "=" of its name for its own."""
+    return "Group == " + repr(group).replace("=", r"\x3d") if group else ""
 
 
 def _table2(tasks: Sequence[str]) -> list[Any]:

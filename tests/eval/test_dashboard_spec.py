@@ -41,6 +41,18 @@ def figures_in(made: Any) -> set[str]:
     }
 
 
+def filters_in(value: Any) -> set[tuple[str, str]]:
+    """(name, value) of every filter of a spec that compares."""
+    if isinstance(value, list):
+        return set().union(*map(filters_in, value))
+    if not isinstance(value, dict):
+        return set()
+    key, own = value.get("key"), set()
+    if isinstance(key, dict) and "op" in value and isinstance(value.get("value"), str):
+        own = {(key["name"], value["value"])}
+    return own.union(*map(filters_in, value.values()))
+
+
 @pytest.mark.parametrize("make", [workspace, report])
 def test_every_part_is_there_in_order(make) -> None:
     said = json.dumps(spec(make("p", "team", ["gsm8k"], None)))
@@ -67,3 +79,10 @@ def test_runs_are_grouped_by_experiment_and_job_type() -> None:
     grouped = json.dumps(said)
     assert "jobType" in grouped and "table2" in grouped and "team" in grouped
     assert "table2" in json.dumps(spec(report("p", "team", ["gsm8k"], "table2")))
+
+
+@pytest.mark.parametrize("make", [workspace, report])
+@pytest.mark.parametrize("group", ["it's", "x' or Name = 'y", 'a "b" = c\\d', "lr=1 and more"])
+def test_a_name_of_an_experiment_is_no_filter(make, group) -> None:
+    said = spec(make("p", "team", ["gsm8k"], group))
+    assert filters_in(said) == {("group", group)}
