@@ -36,7 +36,7 @@ def checks(config: SftConfig) -> list[Check]:
         return passed(f"{opened.steps} steps of {opened.batch} examples, TRL takes its settings")
 
     def example() -> Example:
-        chosen = shortest_but(MEASURED, parts().mixture)
+        chosen = longest_within(MEASURED, parts().mixture)
         return chosen.input_ids, chosen.labels
 
     before = ("template", "data", *(model.data.names if model.data else ()))
@@ -71,7 +71,7 @@ def mask(mixture: Mixture, model: TrainedModel) -> Finding:
     return passed(told, marked(mixture.all[0], model.chat_format).plain)
 
 
-def shortest_but(tokens: int, mixture: Mixture) -> TrainingExample:
+def longest_within(tokens: int, mixture: Mixture) -> TrainingExample:
     """The longest example of no more than so many tokens, else the shortest of all."""
     fitting = [example for example in mixture.all if len(example.input_ids) <= tokens]
     if fitting:
