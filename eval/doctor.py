@@ -47,9 +47,8 @@ def main(argv: list[str] | None = None) -> int:
         told = [{"check": check, **asdict(finding)} for check, finding in findings.items()]
         print(json.dumps({"go": go, "command": name, "config": str(options.config), "findings": told}, indent=2))
     else:
-        print(
-            f"{'go' if go else 'no-go'}: {shlex.join(['python', '-m', name, '--config', str(options.config), *fields])}"
-        )
+        checked = shlex.join(["python", "-m", name, "--config", str(options.config), *fields])
+        print(f"{'go' if go else 'no-go'}: {checked}")
     return 0 if go else NO_GO
 
 

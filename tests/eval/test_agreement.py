@@ -223,14 +223,8 @@ def test_a_judge_takes_its_options(tmp_path, capsys, monkeypatch):
 def test_a_paid_judge_needs_a_bound(tmp_path, capsys):
     path = write(tmp_path / "gold.jsonl", ROWS)
     with JudgeServer() as server:
-        options = [
-            "--judge.model",
-            "gpt-5.4-nano",
-            f"--judge.base_url={server.url}",
-            "--judge.api_key_variable",
-            "null",
-        ]
-        command = ["--gold", str(path), "--judge", "openai", *options, "--judge.cache", "null"]
+        options = [f"--judge.base_url={server.url}", "--judge.api_key_variable", "null", "--judge.cache", "null"]
+        command = ["--gold", str(path), "--judge", "openai", "--judge.model", "gpt-5.4-nano", *options]
         assert main(command) == 2
         error = capsys.readouterr().err
         assert "has 2 user turns to judge, at most $" in error and "--judge.budget_usd 5" in error
