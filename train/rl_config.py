@@ -72,6 +72,7 @@ class RlConfig(Config):
     )
     lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
     dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision that weights are held in")
+    allow_slow: bool = Field(False, description="on a GPU, allow linear attention without its kernels")
     global_batch_size: int | None = Field(
         None, ge=1, description="episodes of one optimizer step over all processes; null: as trl's settings make it"
     )

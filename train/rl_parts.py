@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WATCHING = {"name", "report_to", "shown_episodes", "run_dir", "dry_run", "model", "revision", "format", "data_dir"}
+WATCHING = {
+    *("name", "report_to", "shown_episodes", "run_dir", "dry_run", "allow_slow"),
+    *("model", "revision", "format", "data_dir"),
+}
 """Fields that do not decide what is trained, or that the protocol has by their content."""
 
 

@@ -19,13 +19,14 @@ from train.checkpoints import last_checkpoint
 from train.episode_log import COLUMNS, EpisodeLog, shown
 from train.episodes import Episode
 from train.held_out_probe import Measured
+from train.kernels import refuse_slow_path
 from train.main_process import told_by_main
 from train.preemption import train_until_preempted
 from train.reward_judge import RewardJudge
 from train.rl_parts import Parts
 from train.rollout import Rollout
 from train.scoring import Scored, Scorer
-from train.training import Tell, measure
+from train.training import Tell, language_model, measure
 from train.training_log import NoLog, TrainingLog, read_log
 from train.turn_credit import Scale
 
@@ -67,6 +68,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     trainer = make_trainer(
         parts.open_model(), parts.tokenizer, parts.arguments, rollout, list(parts.config.rewards), parts.config.lora
     )
+    refuse_slow_path(language_model(trainer), parts.config.allow_slow)
     records.tell(trained_weights(trainer.accelerator.unwrap_model(trainer.model)))
     loss_log = LossLog(records.log, records.tracker, "look at the episodes in episodes.jsonl", note=rewards_of)
     schedule = _schedule(parts, trainer, folder / "probes", records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from eval.dialogue import Dialogue
 from eval.rows import read_rows
 from eval.speech.chat_format import ChatFormat
 from eval.weights import model_folder
+from train import kernels, rl_training
 from train.rl import main
 from train.training_log import TrainingLog, read_log
 
@@ -126,6 +128,19 @@ def test_qwen_plays_and_says_that_its_user_turns_follow_another_rendering(
     assert "follows the answer as it was sampled" in " ".join(capsys.readouterr().out.split())
     protocol = json.loads((tmp_path / "run" / "manifest.json").read_text())["protocol"]
     assert protocol["user_turn_after"] == "as_last"
+
+
+def test_linear_attention_without_its_kernels_is_refused_on_a_gpu(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def on_gpu(trainer: Any) -> Any:
+        return SimpleNamespace(config=trainer.model.config, device=SimpleNamespace(type="cuda"))
+
+    monkeypatch.setattr(rl_training, "language_model", on_gpu)
+    monkeypatch.setattr(kernels, "find_spec", lambda name: None)
+    assert run("qwen3_5") == 2
+    assert "or --allow-slow" in capsys.readouterr().err
+    assert run("qwen3_5", allow_slow=True) == 0
 
 
 def test_a_user_turn_alone_is_played_on_stored_answers(

@@ -39,7 +39,7 @@ def checks(config: RlConfig) -> list[Check]:
     def settings() -> Finding:
         arguments = parts().arguments
         told = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes, TRL takes its settings"
-        return passed(f"{told}; {parts().judge.id} rewards, another judge evaluates")
+        return passed(f"{told}; {parts().judge.id} rewards, {_evaluating(parts())}")
 
     def example() -> Example:
         ids = episode_ids(parts())
@@ -52,7 +52,7 @@ def checks(config: RlConfig) -> list[Check]:
     vllm = ("trl[vllm]",) if vllm_serves(config) else ()
     return [
         Check("pins", functools.partial(pins, ("train",), vllm)),
-        *model.opening_checks(refuses_slow_kernels=False),
+        *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
         Check("prompts", prompts),
         *model.data_checks,
         *judge_checks(judges),
@@ -65,6 +65,12 @@ def checks(config: RlConfig) -> list[Check]:
         model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]
+
+
+def _evaluating(parts: Parts) -> str:
+    if parts.probe is None:
+        return "and there is no probe"
+    return f"{'the same' if parts.probe.judge.id == parts.judge.id else 'another'} judge evaluates"
 
 
 def vllm_serves(config: RlConfig) -> bool:

@@ -64,3 +64,16 @@ def test_what_would_break_the_run_is_no_go(diagnose, changes, check, told) -> No
     status, found = diagnose(**changes)
     assert status == 1
     assert found[check].status == "fail" and told in found[check].told
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "rewards, another judge evaluates"),
+        ({"judge": "local", "allow_same_judge": True}, "rewards, the same judge evaluates"),
+        ({"probe": None}, "rewards, and there is no probe"),
+    ],
+)
+def test_who_evaluates_is_said(diagnose, changes, told) -> None:
+    _, found = diagnose(**changes)
+    assert found["settings"].told.endswith(told)
