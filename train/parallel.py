@@ -55,7 +55,8 @@ def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
         os.environ.pop(name, None)
     on_cpu = _on_cpu()
     if on_cpu:
-        os.environ.setdefault("DS_ACCELERATOR", "cpu")  # peft imports DeepSpeed where it is, which warns of its own guess
+        # Where DeepSpeed is installed peft imports it, and it warns of its own guess.
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")
     if processes() == 1:
         return {}
     if parallel == "fsdp2":
@@ -140,9 +141,7 @@ def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[st
     try:
         import deepspeed  # noqa: F401
     except ImportError as error:
-        raise ConfigError(
-            f"parallel {settings.stem} needs DeepSpeed: pip install '.[deepspeed]' ({error})"
-        ) from error
+        raise ConfigError(f"parallel {settings.stem} needs DeepSpeed: pip install '.[deepspeed]' ({error})") from error
     _meet(timeout_s, **({"backend": "gloo"} if on_cpu else {}))
     return {"deepspeed": _read(settings), **CONFIGURED}
 
