@@ -26,13 +26,17 @@ GOES_ON = "every finished row is kept, and the same command goes on from there"
 
 
 def command(
-    *, stopped: str = "run it again", unusable: tuple[type[Exception], ...] = (ConfigError,)
+    *,
+    stopped: str = "run it again",
+    unusable: tuple[type[Exception], ...] = (ConfigError,),
+    speaks: Callable[[], bool] = lambda: True,
 ) -> Callable[[Callable[P, int]], Callable[P, int]]:
     """Let a `main` that returns its exit status end as every command does.
 
     Args:
         stopped: what became of the work when Ctrl-C stops it.
         unusable: the exceptions of `main` that mean settings or input that cannot work.
+        speaks: whether this process says why it ends; of several that end alike, one is enough.
     """
 
     def ending(main: Callable[P, int]) -> Callable[P, int]:
@@ -48,10 +52,12 @@ def command(
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
                 return UNREAD
             except unusable as error:
-                print(f"error: {error}", file=sys.stderr)
+                if speaks():
+                    print(f"error: {error}", file=sys.stderr)
                 return UNUSABLE
             except KeyboardInterrupt:
-                print(f"\nstopped; {stopped}", file=sys.stderr)
+                if speaks():
+                    print(f"\nstopped; {stopped}", file=sys.stderr)
                 return INTERRUPTED
 
         return ended

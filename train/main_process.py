@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def first_of_node() -> bool:
+    """Whether this is the only process or the first of its machine: what another machine lacks is told there."""
+    return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def all_have_come() -> None:

@@ -15,6 +15,7 @@ from eval import table_formats
 from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import finished
+from train.main_process import first_of_node
 from train.preemption import preemptible
 from train.reinforcement import reinforce
 from train.rl_card import told
@@ -25,7 +26,7 @@ from train.rl_parts import open_parts
 ABOUT = "Train a policy with GRPO on episodes of two turns, an answer and the user's turn after it, and save it."
 
 
-@command(stopped="the same command goes on from the last checkpoint")
+@command(stopped="the same command goes on from the last checkpoint", speaks=first_of_node)
 @preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""

@@ -17,6 +17,7 @@ from eval import table_formats
 from eval.command import command
 from eval.command_line import load
 from train.fine_tuning import fine_tune, finished
+from train.main_process import first_of_node
 from train.overview import overview
 from train.preemption import preemptible
 from train.sft_config import SftConfig
@@ -26,7 +27,7 @@ from train.show_mask import show_masks
 ABOUT = "Fine-tune a model on the turns of one role, with adapters or whole, and save it as a model folder."
 
 
-@command(stopped="the same command goes on from the last checkpoint")
+@command(stopped="the same command goes on from the last checkpoint", speaks=first_of_node)
 @preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""

@@ -45,6 +45,14 @@ def test_what_stops_it_is_told_in_a_line(
     assert capsys.readouterr() == ("", said)
 
 
+@pytest.mark.parametrize(("error", "status"), [(ConfigError("no such thing"), 2), (KeyboardInterrupt(), 130)])
+def test_one_of_several_processes_says_why(
+    error: BaseException, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ending_with(error, speaks=lambda: False) == status
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("error", [ValueError("a defect"), OSError("a defect"), SystemExit(3)])
 def test_a_defect_keeps_its_traceback(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:

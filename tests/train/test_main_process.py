@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.config import ConfigError
-from train.main_process import told_by_main
+from train.main_process import first_of_node, told_by_main
 
 
 def test_what_is_found_is_told() -> None:
@@ -19,3 +19,16 @@ def test_an_error_is_raised() -> None:
 
     with pytest.raises(ConfigError, match="the key is refused"):
         told_by_main(refuse)
+
+
+def test_the_first_process_of_each_machine_speaks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    from train import rl, sft
+
+    for rank, told in ((None, True), ("0", True), ("1", False)):
+        monkeypatch.delenv("LOCAL_RANK", raising=False)
+        if rank is not None:
+            monkeypatch.setenv("LOCAL_RANK", rank)
+        assert first_of_node() is told
+        for command in (sft, rl):
+            assert command.main(["--config", "nowhere.yaml"]) == 2
+            assert ("nowhere.yaml" in capsys.readouterr().err) is told
