@@ -7,6 +7,7 @@ import os
 import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,9 @@ def test_two_preemptions_lose_no_step_and_stay_one_run(tmp_path, caplog) -> None
             for step in steps:
                 opened.log(step, {"train": {"loss": 1 / step, "unknown": None}, "probe": {"gsm8k": {"genuine": 0.5}}})
             opened.close()
+            second = int(time.time())
+            while int(time.time()) == second:  # wandb names the folder of a run by it
+                time.sleep(0.02)
     offline = OfflineRuns(tmp_path)
     assert {run.run_id for run in offline.runs} == {(tmp_path / "wandb_run_id").read_text().strip()}
     steps = [line["train/global_step"] for line in offline.history if "train/loss" in line]
