@@ -43,7 +43,7 @@ def make_trainer(
     lengths = [len(example.input_ids) for example in examples]
     together = arguments.train_batch_size * arguments.world_size
     blanks = -len(examples) % together if arguments.world_size > 1 else 0
-    order = ExampleOrder(lengths, arguments.train_batch_size, arguments.seed, blanks)
+    order = ExampleOrder(lengths, together * arguments.gradient_accumulation_steps, arguments.seed, blanks)
 
     class Trainer(SFTTrainer):
         def compute_loss(
@@ -64,6 +64,9 @@ def make_trainer(
         def _run_epoch(self, epoch: int, **others: Any) -> Any:
             # accelerate tells its sampler of an epoch, but not of one in whose middle several processes go on.
             order.set_epoch(epoch)
+            if not self._total_train_tokens:  # TRL begins to count anew in a run that goes on
+                told = [line["num_tokens"] for line in self.state.log_history if "num_tokens" in line]
+                self._total_train_tokens = int(told[-1]) if told else 0
             return super()._run_epoch(epoch=epoch, **others)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:

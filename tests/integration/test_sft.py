@@ -76,6 +76,11 @@ def test_the_loss_falls_and_the_model_can_be_probed(whole: Path, repository: Pat
     assert json.loads((tmp_path / "probe" / "manifest.json").read_text())["protocol"]["model"] == f"model@{digest}"
 
 
+def tokens(log: Path) -> dict[int, int]:
+    """Tokens read up to each step."""
+    return {line["step"]: line["num_tokens"] for line in read_log(log) if "num_tokens" in line}
+
+
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     whole: Path, smollm2: Path, data: Path, repository: Path, tmp_path: Path
 ) -> None:
@@ -94,6 +99,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     made = [line["step"] for line in read_log(log)]
     assert made[-1] == STEPS and made[step] <= step + 1
     assert losses(log) == pytest.approx(losses(whole / "log.jsonl"), abs=1e-6)
+    assert tokens(log) == tokens(whole / "log.jsonl")
 
 
 def test_wandb_offline_keeps_one_run_over_two_processes(
