@@ -61,13 +61,13 @@ def make_trainer(
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
             return order
 
-        def _run_epoch(self, epoch: int, **others: Any) -> Any:
+        def _run_epoch(self, *arguments: Any, **named: Any) -> Any:
             # accelerate tells its sampler of an epoch, but not of one in whose middle several processes go on.
-            order.set_epoch(epoch)
+            order.set_epoch(named["epoch"])
             if not self._total_train_tokens:  # TRL begins to count anew in a run that goes on
                 told = [line["num_tokens"] for line in self.state.log_history if "num_tokens" in line]
                 self._total_train_tokens = int(told[-1]) if told else 0
-            return super()._run_epoch(epoch=epoch, **others)
+            return super()._run_epoch(*arguments, **named)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
             """None for a checkpoint; the card of a run is `train/model_card.py`."""

@@ -112,7 +112,9 @@ def test_two_nodes_take_the_steps_of_one_and_stop_together(
     one, two = figures(undisturbed), figures(run_dir)
     assert list(two) == list(range(1, 31))
     for step, line in two.items():
-        assert line["loss"] == pytest.approx(one[step]["loss"], rel=1e-3), step
+        assert line["num_tokens"] == one[step]["num_tokens"], f"other rows in step {step}"
+        # At such a rate sums in another order grow apart: 1e-7 in the first steps, 1e-3 in the last.
+        assert line["loss"] == pytest.approx(one[step]["loss"], rel=1e-4 if step <= 6 else 1e-2), step
 
 
 def test_reinforcement_learning_on_two_gpus_goes_on_after_usr1(
