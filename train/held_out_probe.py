@@ -64,7 +64,7 @@ class HeldOutProbe:
     def measure(self, speaker: Speaker, folder: Path) -> Measured:
         """Let `speaker` answer and speak the user turn, judge it, and leave the rows in `folder`.
 
-        Turns that an earlier process left there are not made again.
+        Turns and rows that an earlier process left there are not made again.
         """
         folder.mkdir(parents=True, exist_ok=True)
         with RowStore(folder / "turns.jsonl") as turns, RowStore(folder / "rows.jsonl") as rows:
@@ -72,7 +72,7 @@ class HeldOutProbe:
             answered.generate(progress.silent)
             spoken = Turns(answered, "user", speaker, self.config.sampling, turns)
             spoken.generate(progress.silent)
-            for row in decide(spoken, self.judge):
+            for row in decide((row for row in spoken if rows.missing(row.id)), self.judge):
                 rows.append(row.id, row)
             return Measured(summarise(rows))
 
