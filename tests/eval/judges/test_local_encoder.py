@@ -126,13 +126,27 @@ def test_every_file_that_reads_vectors_is_part_of_the_version():
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("turn", "genuine"),
-    [("Is the way up to the lighthouse steep?", True), ("Why a coat?", True), ("Write a poem about a dog.", False)],
+    ("turn", "label"),
+    [
+        ("i tried the frozen bottle and it made it worse, should i stop?", "genuine_followup"),
+        ("You say to see a doctor if it is numb. Mine tingles, does that count?", "genuine_followup"),
+        ("Can you explain that more simply?", "generic_followup"),
+        ("What is the capital of Portugal?", "new_task_prompt"),
+        ("Thank you so much, that helps a lot!", "acknowledgement"),
+        ("The user wants to know about heels. I should write the next message as the user.", "meta_planning"),
+        ("How long?<|im_end|>", "malformed_artifact"),
+    ],
 )
-def test_with_the_real_encoder_clear_cases_are_clear(turn, genuine):
+def test_with_the_real_encoder_clear_cases_are_clear(turn, label):
     try:
         package_folder()
     except ConfigError as error:
         pytest.skip(str(error))
-    ((_, result),) = Judge().judge([dialogue(turn)])
-    assert isinstance(result, Judgement) and result.genuine == genuine
+    query = "My heel hurts every morning when I get out of bed. What could that be?"
+    response = (
+        "Morning heel pain often comes from plantar fasciitis, an irritation of the band under the foot. Rolling a "
+        "frozen bottle under the arch and stretching the calf for a few weeks usually helps. See a doctor if numb."
+    )
+    messages = (Message("user", query), Message("assistant", response), Message("user", turn))
+    ((_, result),) = Judge().judge([Dialogue("test", messages)])
+    assert isinstance(result, Judgement) and result.label == label
