@@ -52,7 +52,7 @@ def test_a_source_is_left_out_by_null_and_takes_options_on_the_command_line() ->
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"seeds": {}}, "there are no seeds; data_gen/seeds has gsm8k, jsonl"),
+        ({"seeds": {}}, "there are no seeds; data_gen/seeds has arithmetic, gsm8k, jsonl"),
         ({"seeds": {"gsm9k": {}}}, r"no data_gen/seeds/gsm9k\.py"),
         ({"seeds": {"gsm8k": {"limits": 3}}}, "unknown key 'limits' in seeds.gsm8k"),
         ({"seeds": {"gsm8k": {"split": "test"}}}, "unknown key 'split' in seeds.gsm8k"),

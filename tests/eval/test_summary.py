@@ -250,4 +250,4 @@ def test_memory_stays_flat_as_rows_grow() -> None:
         return size
 
     peak(100)
-    assert peak(10_000) < 1.5 * peak(500)
+    assert peak(10_000) < peak(500) + 100_000, "less than 11 bytes a row: none is held"
