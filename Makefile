@@ -36,7 +36,7 @@ test: model
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile
 	$(BIN)/pytest -q -m integration
 	$(BIN)/pytest -q -m slurm tests/slurm
 	@echo "left out: tests that need vLLM itself (make test-vllm) and a browser (make test-system)"

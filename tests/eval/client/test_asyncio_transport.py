@@ -16,7 +16,7 @@ from eval.client.asyncio_transport import AsyncioTransport
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 WHOLE = HEAD + b"Content-Length: 5\r\n\r\nhello"
-ZIPPED = gzip.compress(b"hello")
+ZIPPED = gzip.compress(b"hello", mtime=0)
 
 
 class Scripted:
