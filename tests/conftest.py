@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["COLUMNS"] = "120"  # processes of pytest-xdist have 80, and tables wrap
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
 

@@ -63,12 +63,14 @@ class Tracker:
         if "WANDB_DATA_DIR" not in os.environ:
             os.environ["WANDB_DATA_DIR"] = str(run.folder.absolute() / "wandb")
             self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process has its own
+        # Read here, since wandb reads its environment only once in a process.
+        chosen: Any = mode or os.environ.get("WANDB_MODE") or (None if has_key() else "offline")
         try:
             self._run = wandb.init(
                 project=project,
                 group=group or os.environ.get("WANDB_RUN_GROUP") or project,
                 job_type=run.kind,
-                mode=mode or (None if has_key() or os.environ.get("WANDB_MODE") else "offline"),
+                mode=chosen,
                 name=run.name,
                 id=self.id,
                 resume="allow",
