@@ -276,7 +276,7 @@ def test_a_probe_goes_on_where_its_server_died(
     assert probed(run, ours) == 2
     assert "the server has ended (exit status 7); finished rows are kept" in capsys.readouterr().err
     kept = (run / "turns.jsonl").read_bytes()
-    assert 3 <= kept.count(b"\n") <= 4 and not (run / "summary.json").exists(), "the one it died in may be answered"
+    assert kept.count(b"\n") >= 3 and not (run / "summary.json").exists(), "what was answered before it died is kept"
     monkeypatch.delenv("USERTURN_TEST_SERVER")
     assert probed(run, ours) == 0
     assert (run / "turns.jsonl").read_bytes().startswith(kept)
