@@ -36,6 +36,7 @@ def serve(store: ReviewStore, annotator: str | None, port: int) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
+            listener.listen()  # so that who opens the address at once waits for the server, and is not refused
         except (OSError, OverflowError) as error:
             raise ConfigError(
                 f"port {port} can't be used ({error}); choose another --port, or 0 for a free one"
