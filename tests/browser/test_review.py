@@ -92,7 +92,8 @@ def test_a_review_is_done_by_keyboard_alone(review: Review, visit: Any) -> None:
     at(seen, 3)
     keyboard.press("k")
     at(seen, 2)
-    keyboard.press("1")
+    with seen.page.expect_navigation():  # keys that come before the page is there again are dropped
+        keyboard.press("1")
     seen.page.locator("[aria-pressed=true][value=malformed_artifact]").wait_for()
     assert seen.page.url.endswith("/by/Ada/2"), "a decision that is changed leads nowhere"
     keyboard.press("j")
@@ -129,11 +130,12 @@ def test_a_killed_bench_loses_nothing_and_the_page_does_not_move_on(review: Revi
     bench = review([row(n, f"turn {n}") for n in range(3)])
     seen = visit(bench.address)
     seen.page.keyboard.press("n")
-    seen.page.keyboard.press("8")
+    with seen.page.expect_navigation():
+        seen.page.keyboard.press("8")
     at(seen, 1)
     assert "is always genuine" in seen.page.get_by_role("alert").inner_text()
-    seen.page.wait_for_load_state()  # a key that comes before the script is lost
-    seen.page.keyboard.press("7")
+    with seen.page.expect_navigation():
+        seen.page.keyboard.press("7")
     seen.page.locator("[aria-pressed=true][value=new_task_prompt]").wait_for()
     seen.page.keyboard.press("j")
     at(seen, 2)
