@@ -134,6 +134,9 @@ class Cluster:
         def started() -> bool:
             now = self.show(job)
             if int(now["Restarts"]) > before and now["JobState"] == "PENDING":
+                if now["Reason"] == "launch_failed_requeued_held":  # its node still had a process of it
+                    self.run("scontrol", "update", "nodename=ALL", "state=resume", check=False)
+                    self.run("scontrol", "release", job, check=False)
                 self.run("scontrol", "update", f"jobid={job}", "StartTime=now", check=False)
             return int(now["Restarts"]) > before and now["JobState"] in ("RUNNING", *ENDED)
 
