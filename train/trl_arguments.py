@@ -65,6 +65,14 @@ REFUSED_ALWAYS = {
 }
 """Settings that would break what a run of any trainer promises, with the reason."""
 
+ALWAYS: dict[str, Any] = {
+    "remove_unused_columns": False,
+    "logging_steps": 1,
+    "logging_nan_inf_filter": False,
+    "report_to": [],
+    "disable_tqdm": True,
+}
+"""Settings of every run; what a run logs and shows is ours."""
 ABOVE_ZERO = ("per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs")
 """Settings without which a run has no step, or a step no example; TRL takes a 0."""
 
@@ -130,7 +138,29 @@ def passed_through(
     """
     import torch
 
-    given = {name: value for name, value in config.trl.items() if value is not None or name not in ABOVE_ZERO}
+    options = _options(cls, config.trl, ours, refused)
+    batch = accumulation(config.global_batch_size, options, cls.per_device_train_batch_size)
+    gpu = torch.cuda.is_available()
+    if options.get("bf16") and not gpu:
+        raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
+    defaults: dict[str, Any] = {
+        "bf16": gpu and not options.get("fp16", False),
+        "gradient_checkpointing": gpu,
+        "save_steps": 50,
+        "save_total_limit": 2,
+        "dataloader_pin_memory": gpu,
+        "ddp_timeout": TIMEOUT_S,
+    }
+    together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
+    try:
+        return cls(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
+    except (ValueError, TypeError, ImportError) as error:
+        raise ConfigError(f"trl: {error}") from error
+
+
+def _options(cls: Any, given: Mapping[str, Any], ours: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of a configuration, once each may be set, exists and makes training train."""
+    given = {name: value for name, value in given.items() if value is not None or name not in ABOVE_ZERO}
     for name in given:
         if name in ours:
             raise ConfigError(f"trl.{name} is not set here; it comes from {ours[name]}")
@@ -140,27 +170,4 @@ def passed_through(
     for name in ABOVE_ZERO:
         if options.get(name, 1) <= 0:
             raise ConfigError(f"trl.{name} is {options[name]:g}, so that nothing would be trained; it must be above 0")
-    batch = accumulation(config.global_batch_size, options, cls.per_device_train_batch_size)
-    gpu = torch.cuda.is_available()
-    defaults: dict[str, Any] = {
-        "bf16": gpu and not options.get("fp16", False),
-        "gradient_checkpointing": gpu,
-        "save_steps": 50,
-        "save_total_limit": 2,
-        "dataloader_pin_memory": gpu,
-        "ddp_timeout": TIMEOUT_S,
-    }
-    if options.get("bf16") and not gpu:
-        raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
-    always: dict[str, Any] = {
-        "remove_unused_columns": False,
-        "logging_steps": 1,
-        "logging_nan_inf_filter": False,
-        "report_to": [],
-        "disable_tqdm": True,
-    }
-    together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
-    try:
-        return cls(**{**defaults, **always, **fixed, **options, **batch, **together})
-    except (ValueError, TypeError, ImportError) as error:
-        raise ConfigError(f"trl: {error}") from error
+    return options
