@@ -14,6 +14,7 @@ from eval.dialogue import Dialogue, content_hash
 
 SUITED = 0.8
 """Share of first follow-ups whose style suits the response."""
+LEVELS = ("beginner", "intermediate", "expert")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Persona:
 
     persona: str
     level: str
-    """"beginner", "intermediate" or "expert"."""
+    """One of `LEVELS`."""
     goal: str
     """Hidden: it steers what the user asks and is never said."""
     constraint: str
