@@ -2,7 +2,7 @@
 
 Words are compared in lower case, without punctuation and without commas in numbers; no 8-gram reaches over the end of
 a text. An 8-gram that more than `COMMON` rows share is how such rows are put, and points at none of them (the rule of
-arXiv 2005.14165, appendix C, for 13-grams): it is left out. A row of its own shares far more than such runs.
+arXiv 2005.14165, appendix C, for 13-grams): it is left out, unless a text has no other, as one that many rows repeat.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class NgramIndex:
         hashes = _hashes(np.array(ids, dtype=np.uint64))
         text_of = np.repeat(np.arange(len(ends)), np.diff(np.array([0, *ends])))
         inside = text_of[: len(hashes)] == text_of[len(ids) - len(hashes) :]
-        row_of = np.array(owners, dtype=np.int64)[text_of[: len(hashes)]]
-        self._hashes, self._first = _rare(hashes[inside], row_of[inside])
+        text_of = text_of[: len(hashes)][inside]
+        self._hashes, self._first = _compared(hashes[inside], np.array(owners, dtype=np.int64)[text_of], text_of)
 
     def __len__(self) -> int:
         """How many different 8-grams it holds."""
@@ -90,14 +90,21 @@ def _hashes(ids: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def _rare(hashes: np.ndarray, row_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The hashes that at most `COMMON` rows have, sorted, and the first row of each."""
+def _compared(hashes: np.ndarray, row_of: np.ndarray, text_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes that are looked for, sorted, and the first row of each.
+
+    Those that at most `COMMON` rows have, and all of a text that has no such one.
+    """
     import numpy as np
 
     order = np.lexsort((row_of, hashes))
-    hashes, row_of = hashes[order], row_of[order]
+    hashes, row_of, text_of = hashes[order], row_of[order], text_of[order]
     new_pair = np.ones(len(hashes), dtype=bool)
     new_pair[1:] = (hashes[1:] != hashes[:-1]) | (row_of[1:] != row_of[:-1])
     unique, first, count = np.unique(hashes[new_pair], return_index=True, return_counts=True)
-    rare = count <= COMMON
-    return unique[rare], row_of[new_pair][first[rare]]
+    kept = count <= COMMON
+    place = np.searchsorted(unique, hashes)
+    has_one = np.zeros(text_of.max(initial=-1) + 1, dtype=bool)
+    has_one[text_of[kept[place]]] = True
+    kept[place[~has_one[text_of]]] = True
+    return unique[kept], row_of[new_pair][first[kept]]

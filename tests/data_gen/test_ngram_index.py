@@ -53,8 +53,16 @@ def test_what_more_rows_share_than_may_is_no_overlap() -> None:
     phrase = "please answer in one sentence of at most ten"
     few = [(f"row {n}", f"{phrase} words {n}") for n in range(COMMON)]
     assert NgramIndex(few).find(phrase) is not None
-    assert NgramIndex([*few, ("one more", phrase)]).find(phrase) is None
+    assert NgramIndex([*few, ("one more", f"{phrase} or so")]).find(phrase) is None
     assert NgramIndex([(name, text) for name, text in few for _ in range(3)]).find(phrase) is not None
+
+
+def test_a_text_that_many_rows_have_whole_is_found_all_the_same() -> None:
+    """Such as a question that is asked again and again: it has no run of its own, and is text of a row."""
+    rows = [(f"row {n}", text) for n in range(3 * COMMON) for text in (TEXT, f"Answer {n} of the harbour master.")]
+    found = NgramIndex(rows).find(f"He said: {TEXT}")
+    assert found is not None and (found.row, found.word) == ("row 0", 2)
+    assert NgramIndex(rows).find("hang beside the door of the old customs") is not None
 
 
 def test_it_finds_what_a_plain_search_finds() -> None:
