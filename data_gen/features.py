@@ -45,7 +45,9 @@ DIALOGUE: dict[str, Any] = {
     "state": "string",
 }
 """The columns of `Dialogue.to_json`: a type's name, a mapping for a structure, a list of one such for a list."""
-FILES: dict[str, dict[str, Any]] = {"conversations": DIALOGUE, "solutions": DIALOGUE}
+REJECT: dict[str, Any] = {"reason": "string", "detail": "string", "stage": "string", **DIALOGUE}
+"""The columns of `Reject.to_json`; the texts of a leak are null."""
+FILES: dict[str, dict[str, Any]] = {"conversations": DIALOGUE, "solutions": DIALOGUE, "rejects": REJECT}
 """Name of a configuration on the Hub, and of its `.jsonl` file, to its columns."""
 
 

@@ -50,13 +50,14 @@ def test_the_header_is_the_hubs(parts: Parts, make_conversation: Make, give_verd
     assert [(one["config_name"], one["data_files"][0]["path"], one.get("default")) for one in found["configs"]] == [
         ("conversations", "conversations.jsonl", True),
         ("solutions", "solutions.jsonl", None),
+        ("rejects", "rejects.jsonl", None),
     ]
     assert found["dataset_info"][0] == {"config_name": "conversations", "features": header_features(DIALOGUE)}
 
 
 def test_a_file_without_rows_is_no_configuration(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
     found = header(card_of(parts, [give_verdicts(make_conversation())], {**ROWS, "solutions.jsonl": 0}))
-    assert [one["config_name"] for one in found["configs"]] == ["conversations"]
+    assert [one["config_name"] for one in found["configs"]] == ["conversations", "rejects"]
 
 
 def test_it_tells_how_it_was_made(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from data_gen.features import DIALOGUE, FILES, features, header_features, load_file
+from data_gen.features import DIALOGUE, FILES, REJECT, features, header_features, load_file
+from data_gen.filter_context import Reason
+from data_gen.filtering import Reject
+from data_gen.leaks import LEAK
 from eval.dialogue import Dialogue, Failure, Judgement, Message
 
 TRAPS = [
@@ -29,8 +32,8 @@ TRAPS = [
 ]
 
 
-def rows() -> list[dict[str, Any]]:
-    """Every trap in every place, optional fields there and not."""
+def rows(name: str = "conversations") -> list[dict[str, Any]]:
+    """Every trap in every place of a file, optional fields there and not."""
     first = [
         Dialogue(
             "collab",
@@ -42,7 +45,11 @@ def rows() -> list[dict[str, Any]]:
     ]
     judged = replace(first[0], judgement=Judgement("other", True, "j", "007", "abc", 3, 0.25), correct=True)
     failed = replace(first[1], failure=Failure("judge", "timeout", "2024-01-02"), meta={"text": 7, "nested": "true"})
-    made = [one.to_json() for one in [*first, judged, failed, Dialogue("collab", ())]]
+    every = [*first, judged, failed, Dialogue("collab", ())]
+    made = [one.to_json() for one in every]
+    if name == "rejects":
+        reasons = [Reason(LEAK if number % 2 else "007", text) for number, text in enumerate([*TRAPS, "x", "y", "z"])]
+        made = [Reject(one, "read", reason).to_json() for one, reason in zip(every, reasons, strict=True)]
     return json.loads(json.dumps(made))
 
 
@@ -55,14 +62,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "set"
     folder.mkdir()
     for name in FILES:
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows())
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
     return folder
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_values_keep_their_type(folder: Path, name: str) -> None:
-    assert list(load_file(folder, name)) == rows()
+    assert list(load_file(folder, name)) == rows(name)
 
 
 def test_the_header_of_a_card_says_the_same(folder: Path) -> None:
@@ -76,6 +83,10 @@ def test_the_header_of_a_card_says_the_same(folder: Path) -> None:
     assert loaded.features == features(DIALOGUE)
     date = rows()[-2]["failure"] | {"detail": "2024-01-02 00:00:00"}  # a column of dates alone: not ours to mend
     assert list(loaded) == [row | {"failure": row["failure"] and date} for row in rows()]
+    rejects = load_dataset(str(folder), "rejects", split="train")
+    assert rejects.features == features(REJECT)
+    assert [row["messages"] for row in rejects] == [row["messages"] for row in rows("rejects")]
+    assert {row["reason"] for row in rejects} == {LEAK, "007"} and rejects[0]["detail"] == "007"
 
 
 def test_the_columns_are_those_of_a_dialogue() -> None:
@@ -84,3 +95,4 @@ def test_the_columns_are_those_of_a_dialogue() -> None:
     assert DIALOGUE["judgement"].keys() == row["judgement"].keys()
     assert DIALOGUE["messages"][0].keys() == row["messages"][0].keys()
     assert DIALOGUE["failure"].keys() == rows()[-2]["failure"].keys()
+    assert list(REJECT) == list(rows("rejects")[0])

@@ -108,11 +108,13 @@ def test_the_data_set_loads_with_the_hubs_loader(whole: Path, tmp_path: Path) ->
 from datasets import load_dataset
 from data_gen.features import load_file
 from pathlib import Path
-theirs = load_dataset({str(whole)!r}, split="train", cache_dir={str(tmp_path)!r})
-ours = load_file(Path({str(whole)!r}), "conversations")
-assert theirs.features == ours.features and list(theirs) == list(ours)
-print(len(ours))
+for name in ("conversations", "solutions", "rejects"):
+    theirs = load_dataset({str(whole)!r}, name, split="train", cache_dir={str(tmp_path)!r})
+    ours = load_file(Path({str(whole)!r}), name)
+    assert theirs.features == ours.features and list(theirs) == list(ours), name
+    print(len(ours))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == (whole / "conversations.jsonl").read_bytes().count(b"\n")
+    names = ("conversations.jsonl", "solutions.jsonl", "rejects.jsonl")
+    assert [int(count) for count in done.stdout.split()] == [content(whole)[name].count(b"\n") for name in names]
