@@ -1,6 +1,6 @@
 """A running batch of rows: prefill, one token for every row at a time, finished rows leave, other batches join.
 
-Prompts are padded on the left, so that all rows end at the same position. Knows no scheduling and no text.
+Rows are padded on the left, so that all end at the same position. Knows no scheduling and no text.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
-from eval.generation.kv_cache import can_join, join, keep, new_cache
+from eval.generation import model_call
+from eval.generation.kv_cache import can_join, join, keep
+from eval.generation.prompt_reading import PromptReader
 from eval.generation.token_sampling import choose
 from eval.time_spent import spent
 
@@ -67,24 +70,18 @@ class Decoder:
     sampling: Sampling
     stop_ids: frozenset[int]
 
+    @cached_property
+    def reader(self) -> PromptReader:
+        """Of the prompts; it keeps what they begin with."""
+        return PromptReader(self.model)
+
     def prefill(self, rows: Sequence[Row]) -> Batch:
         """Read the rows' tokens and pick the next one of each; the batch holds the rows that go on."""
         with spent("prefill"):
-            return self._read(rows)
-
-    def _read(self, rows: Sequence[Row]) -> Batch:
-        import torch
-
-        lengths = [row.length for row in rows]
-        longest = max(lengths)
-        ids = torch.zeros(len(rows), longest, dtype=torch.long)
-        for index, row in enumerate(rows):
-            ids[index, longest - row.length :] = torch.tensor([*row.prompt.ids, *row.generated])
-        cache = new_cache(self.model.config.get_text_config())
-        logits = forward(self.model, ids, lengths, longest, cache)
-        batch = Batch(list(rows), cache, longest)
-        self._pick(batch, logits)
-        return batch
+            logits, cache = self.reader.read([(*row.prompt.ids, *row.generated) for row in rows])
+            batch = Batch(list(rows), cache, max(row.length for row in rows))
+            self._pick(batch, logits)
+            return batch
 
     def step(self, batch: Batch) -> None:
         """Pick the next token of every row; finished rows leave the batch."""
@@ -93,7 +90,7 @@ class Decoder:
         with spent("decode"):
             ids = torch.tensor([row.generated[-1:] for row in batch.rows])
             batch.length += 1
-            logits = forward(self.model, ids, [row.length for row in batch.rows], batch.length, batch.cache)
+            logits = model_call.forward(self.model, ids, [row.length for row in batch.rows], batch.length, batch.cache)
             self._pick(batch, logits)
 
     def _pick(self, batch: Batch, logits: Tensor) -> None:
@@ -113,25 +110,6 @@ def merged(batches: Sequence[Batch]) -> Batch:
         return (filled or list(batches))[0]
     rows = [row for batch in filled for row in batch.rows]
     return Batch(rows, join([batch.cache for batch in filled]), max(batch.length for batch in filled))
-
-
-def forward(model: PreTrainedModel, ids: Tensor, lengths: Sequence[int], total: int, cache: Cache) -> Tensor:
-    """Logits (rows, vocabulary) after the last of `ids` (rows, new).
-
-    Row i has `lengths[i]` tokens with the new ones; `total` positions with its padding on the left.
-    """
-    import torch
-
-    ends = torch.tensor(lengths, device=model.device)[:, None]
-    places = torch.arange(total, device=model.device)[None] - (total - ends)
-    output = model(
-        input_ids=ids.to(model.device),
-        attention_mask=(places >= 0).long(),
-        position_ids=places[:, -ids.shape[1] :].clamp(min=0),
-        past_key_values=cache,
-        logits_to_keep=1,
-    )
-    return output.logits[:, -1]
 
 
 def _leave(batch: Batch, going_on: Sequence[int]) -> None:

@@ -69,6 +69,44 @@ def keep(cache: Cache, rows: Sequence[int], drop: int) -> None:
             layer.reorder_cache(torch.tensor(rows))
 
 
+def repeat(cache: Cache, rows: Sequence[int]) -> None:
+    """Make row i a copy of the row `rows[i]`, of which there may be more than the cache has."""
+    import torch
+
+    for layer in _layers(cache):
+        if isinstance(layer, Growing):
+            layer.repeat(rows)
+        else:
+            layer.reorder_cache(torch.tensor(rows))
+
+
+def can_begin(cache: Cache) -> bool:
+    """Whether `begin` and `close_up` work on an empty `cache`: on plain attention alone."""
+    return all(isinstance(layer, Growing) for layer in cache.layers)
+
+
+def begin(cache: Cache, opening: Cache, rows: int) -> None:
+    """Let each of the `rows` of an empty cache begin with the one row of `opening`."""
+    for layer, read in zip(_layers(cache), _layers(opening), strict=True):
+        layer.update(*(states.expand(rows, -1, -1, -1) for states in (read.keys, read.values)))
+
+
+def close_up(cache: Cache, opening: int, padding: Sequence[int]) -> None:
+    """Move the first `opening` positions of each row behind the `padding` that follows them there."""
+    import torch
+
+    most = max(padding)
+    if not most:
+        return
+    pads, places = torch.tensor(padding)[:, None], torch.arange(opening + most)[None]
+    source = torch.where(places < pads, places + opening, places - pads).where(places < pads + opening, places)
+    for layer in _layers(cache):
+        for states in (layer.keys, layer.values):
+            moved = states[:, :, : opening + most]
+            index = source.to(moved.device)[:, None, :, None]
+            moved.copy_(moved.gather(2, index.expand_as(moved)))
+
+
 def _layers(cache: Cache) -> list[Any]:
     return cache.layers
 
@@ -115,6 +153,11 @@ class Growing(_Layer):
         for buffer in self.buffers if moved else []:
             buffer[[slot for slot, _ in moved]] = buffer[[row for _, row in moved]]
         self.rows, self.start = len(rows), self.start + drop
+        self._look()
+
+    def repeat(self, rows: Sequence[int]) -> None:
+        self.buffers = [buffer[list(rows)] for buffer in self.buffers]
+        self.rows = len(rows)
         self._look()
 
     def join(self, others: Sequence[Any]) -> None:

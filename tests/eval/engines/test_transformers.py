@@ -15,7 +15,8 @@ from eval.config import ConfigError
 from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
 from eval.engines.transformers import Engine
-from eval.generation import decoder as decoding
+from eval.generation import model_call
+from eval.generation.kv_cache import new_cache
 
 VOCABULARY = 97
 STOP = frozenset(range(3, VOCABULARY, 9))
@@ -114,14 +115,14 @@ def test_left_padding_leaves_the_logits_of_a_single_row_alone(folder_of: Callabl
     model = Engine(folder_of(family), device="cpu").model
     ids = torch.tensor([[11, 12, 13, 14, 15, 16]])
     padded = torch.cat([torch.zeros(1, 9, dtype=torch.long), ids], dim=1)
-    caches = [decoding.new_cache(model.config), decoding.new_cache(model.config)]
+    caches = [new_cache(model.config), new_cache(model.config)]
     with torch.inference_mode():
-        alone = decoding.forward(model, ids, [6], 6, caches[0])
-        left = decoding.forward(model, padded, [6], 15, caches[1])
+        alone = model_call.forward(model, ids, [6], 6, caches[0])
+        left = model_call.forward(model, padded, [6], 15, caches[1])
         torch.testing.assert_close(left, alone, rtol=0, atol=1e-5)
         step = torch.tensor([[17]])
-        alone = decoding.forward(model, step, [7], 7, caches[0])
-        left = decoding.forward(model, step, [7], 16, caches[1])
+        alone = model_call.forward(model, step, [7], 7, caches[0])
+        left = model_call.forward(model, step, [7], 16, caches[1])
     torch.testing.assert_close(left, alone, rtol=0, atol=1e-5)
 
 
@@ -164,7 +165,7 @@ def test_a_token_that_the_model_does_not_know_stops_at_once(llama: Engine) -> No
 
 
 def fail_above(monkeypatch: pytest.MonkeyPatch, rows: int, error: Callable[[], Exception]) -> None:
-    forward = decoding.forward
+    forward = model_call.forward
 
     def limited(model: Any, ids: Any, *rest: Any) -> Any:
         if len(ids) > rows:
@@ -172,7 +173,7 @@ def fail_above(monkeypatch: pytest.MonkeyPatch, rows: int, error: Callable[[], E
             raise error()
         return forward(model, ids, *rest)
 
-    monkeypatch.setattr(decoding, "forward", limited)
+    monkeypatch.setattr(model_call, "forward", limited)
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
@@ -200,14 +201,14 @@ def test_a_row_that_does_not_fit_alone_fails_and_the_others_go_on(
     import torch
 
     expected = dict(llama.generate(prompts(), GREEDY, STOP))
-    forward = decoding.forward
+    forward = model_call.forward
 
     def limited(model: Any, ids: Any, lengths: Any, *rest: Any) -> Any:
         if max(lengths) > 40:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return forward(model, ids, lengths, *rest)
 
-    monkeypatch.setattr(decoding, "forward", limited)
+    monkeypatch.setattr(model_call, "forward", limited)
     rows = dict(llama.generate(prompts(), GREEDY, STOP))
     failed = {key for key, result in rows.items() if isinstance(result, Failure)}
     assert failed and len(failed) < len(rows) == len(expected)
@@ -227,14 +228,14 @@ def test_logits_that_are_not_finite_fail_their_row_alone(
     llama: Engine, monkeypatch: pytest.MonkeyPatch, bad: float, sampling: Sampling
 ) -> None:
     expected = dict(llama.generate(prompts(), sampling, STOP))
-    forward = decoding.forward
+    forward = model_call.forward
 
     def poisoned(model: Any, ids: Any, lengths: Any, *rest: Any) -> Any:
         logits = forward(model, ids, lengths, *rest).clone()
         logits[[index for index, length in enumerate(lengths) if length == 30]] = bad
         return logits
 
-    monkeypatch.setattr(decoding, "forward", poisoned)
+    monkeypatch.setattr(model_call, "forward", poisoned)
     rows = dict(llama.generate(prompts(), sampling, STOP))
     failed = {key for key, result in rows.items() if isinstance(result, Failure)}
     assert failed and len(failed) < len(rows)

@@ -1,0 +1,89 @@
+"""Reading of prompts into a cache: what several of them have in common is read once.
+
+Rows with the same prompt, such as several user turns of one context, share all of it; the prompts of one chat format
+share its opening. Either changes logits within rounding, as any other batch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from eval.generation import model_call
+from eval.generation.kv_cache import begin, can_begin, close_up, new_cache, repeat
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import Cache, PreTrainedModel
+
+SHORTEST = 16
+"""Tokens of an opening from which on it is read apart."""
+SHARE = 8
+"""An opening is read apart where it is at least one part of so many of the longest prompt.
+
+A long prompt alone is read without a mask, which skips half of its attention; an opening of it would need one.
+"""
+
+
+class PromptReader:
+    """Reads prompts with a model; keeps the cache of what the last ones began with."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model = model
+        self._config = model.config.get_text_config()
+        self._opening: tuple[int, ...] = ()
+        self._read_opening: Cache | None = None
+
+    def read(self, prompts: Sequence[tuple[int, ...]]) -> tuple[Tensor, Cache]:
+        """Logits (rows, vocabulary) after each prompt, and the cache of all, padded on the left."""
+        distinct = {ids: place for place, ids in enumerate(dict.fromkeys(prompts))}
+        logits, cache = self._read(list(distinct))
+        if len(distinct) < len(prompts):
+            places = [distinct[ids] for ids in prompts]
+            repeat(cache, places)
+            logits = logits[places]
+        return logits, cache
+
+    def _read(self, prompts: Sequence[tuple[int, ...]]) -> tuple[Tensor, Cache]:
+        lengths = [len(ids) for ids in prompts]
+        longest = max(lengths)
+        cache = new_cache(self._config)
+        opening = self._opening_of(prompts) if can_begin(cache) else ()
+        shared = len(opening) if len(opening) >= max(SHORTEST, longest / SHARE) else 0
+        if shared:
+            begin(cache, self._cache_of(opening), len(prompts))
+        rest = padded([ids[shared:] for ids in prompts])
+        logits = model_call.forward(self.model, rest, lengths, longest, cache, shared)
+        if shared:
+            close_up(cache, shared, [longest - length for length in lengths])
+        return logits, cache
+
+    def _opening_of(self, prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """What all begin with, and one token less than the shortest; the last opening where that is most of it."""
+        common = common_opening(prompts)[: min(map(len, prompts)) - 1]
+        known = common[: len(self._opening)] == self._opening
+        if known and (len(prompts) == 1 or 2 * len(self._opening) > len(common)):
+            return self._opening
+        return common if len(prompts) > 1 else ()
+
+    def _cache_of(self, opening: tuple[int, ...]) -> Cache:
+        if self._read_opening is None or opening != self._opening:
+            self._opening, self._read_opening = opening, new_cache(self._config)
+            ids = padded([opening])
+            model_call.forward(self.model, ids, [len(opening)], len(opening), self._read_opening)
+        return self._read_opening
+
+
+def common_opening(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The longest opening of all prompts."""
+    first, last = min(prompts), max(prompts)  # in the order of tuples these differ earliest
+    return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+
+
+def padded(prompts: Sequence[tuple[int, ...]]) -> Tensor:
+    """The ids (rows, longest), with zeros on the left."""
+    import torch
+
+    longest = max(map(len, prompts))
+    return torch.tensor([[0] * (longest - len(ids)) + list(ids) for ids in prompts])
