@@ -15,28 +15,34 @@ GATED = {"gated": True}
 """What the `meta` of a dialogue from a gated set holds."""
 
 
+def is_gated(dialogue: Dialogue) -> bool:
+    """Whether a dialogue is of a gated set."""
+    return bool(dialogue.meta.get("gated"))
+
+
 def displayable(dialogue: Dialogue, allow_gated_text: bool = False) -> Dialogue:
     """`dialogue` itself, or for a gated set a copy that gives each text as its length and the start of its hash.
 
     Withheld is all that can quote the question: messages, their reasoning, the judge's reply, the detail of a failure.
     """
-    if allow_gated_text or not dialogue.meta.get("gated"):
+    if allow_gated_text or not is_gated(dialogue):
         return dialogue
     judgement, failure = dialogue.judgement, dialogue.failure
     return replace(
         dialogue,
         messages=tuple(map(_withheld_message, dialogue.messages)),
-        judgement=judgement and replace(judgement, reply=_withheld(judgement.reply)),
-        failure=failure and replace(failure, detail=_withheld(failure.detail)),
+        judgement=judgement and replace(judgement, reply=withheld(judgement.reply)),
+        failure=failure and replace(failure, detail=withheld(failure.detail)),
     )
 
 
 def _withheld_message(message: Message) -> Message:
     reasoning = message.reasoning
-    return replace(message, text=_withheld(message.text), reasoning=None if reasoning is None else _withheld(reasoning))
+    return replace(message, text=withheld(message.text), reasoning=None if reasoning is None else withheld(reasoning))
 
 
-def _withheld(text: str) -> str:
+def withheld(text: str) -> str:
+    """What stands in place of a text: equal for equal ones; an empty text stays, which is a finding."""
     if not text:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -15,6 +15,7 @@ from typing import Any
 from eval import progress, table_formats
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.gated_text import displayable
 from eval.judge import used_between
 from eval.opened import Opened
 from eval.probe_config import ProbeConfig
@@ -130,7 +131,7 @@ def complete(
 
 def nothing_judged(rows: Iterable[Dialogue]) -> str:
     """What to say of a run in which every row failed: that is no result, but an assumption that does not hold."""
-    failures = [row.failure for row in rows if row.failure]
+    failures = [row.failure for row in map(displayable, rows) if row.failure]
     kinds = Counter((failure.stage, failure.kind) for failure in failures)
     ((stage, kind), times), *_ = kinds.most_common()
     detail = next(failure.detail for failure in failures if failure.kind == kind)

@@ -82,6 +82,8 @@ def _read_csv(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
         try:
+            if missing := [name for name in columns if name not in (reader.fieldnames or columns)]:
+                raise ValueError(f"{path}: its first line names no column {missing[0]!r}; use the official file")
             for number, row in enumerate(reader, start=1):
                 place = f"{path} row {number}"
                 if None in row or None in row.values():

@@ -98,11 +98,12 @@ class ApiClient(ABC, Generic[R]):
     async def __aexit__(self, *error: object) -> None:
         await self._sdk.close()
 
-    async def complete(self, body: Mapping[str, Any]) -> tuple[R | Fault, float | None]:
+    async def complete(self, body: Mapping[str, Any], *, quotable: bool = True) -> tuple[R | Fault, float | None]:
         """Send one request until it is answered, refused for good, or out of time or money.
 
         Args:
             body: the JSON body of the request; it must bound the output by `most_tokens`.
+            quotable: whether the error that stops a run may say what the server said, which may quote the request.
 
         Returns:
             What came of it, and its cost in US dollars, all attempts included; None where no price is known.
@@ -122,8 +123,8 @@ class ApiClient(ABC, Generic[R]):
             self._failed_requests += 1
             if self._failed_requests >= HOPELESS and not self.attempts["reply"]:
                 raise ConfigError(
-                    f"the first {HOPELESS} requests to {self._base_url} all failed, the last with {outcome.kind}: "
-                    f"{outcome.detail}"
+                    f"the first {HOPELESS} requests to {self._base_url} all failed, the last with {outcome.kind}"
+                    f"{f': {outcome.detail}' if quotable else ''}"
                 )
         return outcome, sending.dollars
 

@@ -58,8 +58,14 @@ def token_reply_of(body: str | Mapping[str, Any]) -> TokenReply | Fault:
     except NoIds as error:
         return Fault(NO_IDS, str(error), billable=True)
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        detail = f"{type(error).__name__}: {error} in {str(body)[:200]!r}"
+        detail = f"{type(error).__name__}: {error} in {_told(body)}"
         return Fault("malformed_response", detail, transient=True, billable=True)
+
+
+def _told(body: str | Mapping[str, Any]) -> str:
+    """A body in a few words. One with choices may hold what a model said to a gated question, and is not quoted."""
+    text = str(body)
+    return f"a body of {len(text)} characters with choices" if "choices" in text else repr(text[:200])
 
 
 def _choice(choice: Mapping[str, Any]) -> TokenChoice:

@@ -13,11 +13,13 @@ LARGER = 4
 """A reply that was cut off is asked for once more with this many times the tokens: reasoning may have used them up."""
 
 
-async def complete_whole(client: ChatClient, body: Mapping[str, Any]) -> tuple[Reply | Fault, float | None]:
+async def complete_whole(
+    client: ChatClient, body: Mapping[str, Any], *, quotable: bool = True
+) -> tuple[Reply | Fault, float | None]:
     """What came of a request and its cost in US dollars, as from `ChatClient.complete`; both requests are paid."""
-    outcome, dollars = await client.complete(body)
+    outcome, dollars = await client.complete(body, quotable=quotable)
     if isinstance(outcome, Reply) and outcome.finish == "length":
-        outcome, more = await client.complete(_larger(body))
+        outcome, more = await client.complete(_larger(body), quotable=quotable)
         dollars = None if dollars is None or more is None else dollars + more
     return outcome, dollars
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 
 from eval.client.batch_client import BatchClient
 from eval.dialogue import Dialogue, Failure, Judgement
+from eval.gated_text import is_gated
 from eval.judge import unjudgeable
 from eval.model_judge.judge_prompt import JudgePrompt
 from eval.model_judge.judgement_store import JudgementStore, free
@@ -40,8 +41,10 @@ class BatchJudge:
             return
         self._check()
         for key, outcome, dollars in self._client.complete(bodies, self._store.cache, self._prompt.judge_id):
-            result = self._store.keep(key, outcome, dollars)
-            for dialogue in asked.pop(key, []):
+            about = asked.pop(key, [])
+            gated = not about or any(map(is_gated, about))  # of an earlier run, nobody knows about what
+            result = self._store.keep(key, outcome, dollars, gated=gated)
+            for dialogue in about:
                 yield dialogue, result
                 result = free(result) if isinstance(result, Judgement) else result
         self._store.stop_if_hopeless()

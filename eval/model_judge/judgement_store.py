@@ -12,6 +12,7 @@ from eval.client.chat_reply import Fault, Reply
 from eval.client.reply_ledger import ReplyLedger
 from eval.client.response_cache import ResponseCache
 from eval.dialogue import Failure, Judgement
+from eval.gated_text import withheld
 from eval.model_judge.verdict import read
 
 
@@ -30,15 +31,21 @@ class JudgementStore:
         self._ledger.good("known before")
         return free(Judgement(**known))
 
-    def keep(self, key: str, outcome: Reply | Fault, dollars: float | None) -> Judgement | Failure:
-        """Read what came of a question; a judgement is on disk when this returns."""
+    def keep(
+        self, key: str, outcome: Reply | Fault, dollars: float | None, *, gated: bool = False
+    ) -> Judgement | Failure:
+        """Read what came of a question; a judgement is on disk when this returns.
+
+        Args:
+            gated: the question is about gated text, which a reply may quote and an error that stops the run may not.
+        """
         if isinstance(outcome, Fault):
             self._ledger.failed(outcome.kind)
             return Failure("judge", outcome.kind, outcome.detail)
         self._ledger.replied(outcome)
         verdict = read(outcome)
         if isinstance(verdict, Failure):
-            self._ledger.unreadable(verdict.kind, verdict.detail)
+            self._ledger.unreadable(verdict.kind, withheld(verdict.detail) if gated else verdict.detail)
             return verdict
         judgement = Judgement(
             verdict.label,

@@ -12,6 +12,7 @@ from eval.client.chat_client import ChatClient
 from eval.client.chat_reply import Fault
 from eval.client.whole_reply import complete_whole
 from eval.dialogue import Dialogue, Failure, Judgement
+from eval.gated_text import is_gated
 from eval.judge import unjudgeable
 from eval.model_judge.canary import Canary
 from eval.model_judge.judge_prompt import JudgePrompt, Question
@@ -72,20 +73,20 @@ class OnlineJudge:
         if under_way:
             result = await under_way
             return dialogue, free(result) if isinstance(result, Judgement) else result
-        task = self._asking[question.key] = asyncio.create_task(self._ask(question, due))
+        task = self._asking[question.key] = asyncio.create_task(self._ask(question, due, is_gated(dialogue)))
         try:
             return dialogue, await task
         finally:
             del self._asking[question.key]
 
-    async def _ask(self, question: Question, due: float | None) -> Result:
+    async def _ask(self, question: Question, due: float | None, gated: bool) -> Result:
         try:
             async with asyncio.timeout_at(due):
                 await self._check()
-                outcome, dollars = await complete_whole(self._client, question.body)
+                outcome, dollars = await complete_whole(self._client, question.body, quotable=not gated)
         except TimeoutError:
             outcome, dollars = Fault("deadline", f"the call of judge took more than {self._call_s} s"), None
-        result = self._store.keep(question.key, outcome, dollars)
+        result = self._store.keep(question.key, outcome, dollars, gated=gated)
         self._store.stop_if_hopeless()
         return result
 

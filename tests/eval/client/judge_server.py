@@ -176,6 +176,9 @@ class JudgeServer:
             return 200, {}, RAW[fault]
         if fault in BODIES:
             return 200, {}, json.dumps(BODIES[fault]).encode()
+        if fault == "echo":
+            message = f"cannot take {request['messages'][1]['content']}"
+            return 400, {}, json.dumps({"error": {"code": None, "message": message}}).encode()
         if fault in FAULTS:
             status, headers, error = FAULTS[fault]
             return status, headers, json.dumps({"error": error}).encode()

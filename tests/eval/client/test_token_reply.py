@@ -64,6 +64,15 @@ def test_a_server_that_returns_no_ids_is_not_asked_again(fields: dict[str, objec
     assert isinstance(fault, Fault) and fault.kind == NO_IDS and not fault.transient
 
 
+def test_what_a_model_said_is_not_quoted_and_what_a_server_says_is() -> None:
+    """It may be about a gated question, and the fault of a run's last request is told to everyone."""
+    for body in (json.dumps({"choices": [choice(text="secret", finish_reason=5)]}), '{"choices": [{"text": "secret'):
+        fault = token_reply_of(body)
+        assert isinstance(fault, Fault) and "secret" not in fault.detail
+    fault = token_reply_of('{"error": "overloaded"}')
+    assert isinstance(fault, Fault) and "overloaded" in fault.detail
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

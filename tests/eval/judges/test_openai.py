@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError, Plugin, options_for
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
+from eval.gated_text import GATED
 from eval.judge import used_between
 from eval.judges.openai import Judge
 from eval.model_judge.verdict import RESPONSE_FORMAT
@@ -275,6 +277,22 @@ def test_a_server_whose_replies_hold_no_verdict_stops_the_run() -> None:
                 seen.append(result)
         assert 20 <= len(server.requests) <= 20 + 2 * OPTIONS["concurrency"]
         assert all(isinstance(result, Failure) for result in seen) and len(seen) <= 20
+
+
+@pytest.mark.parametrize(
+    ("mode", "fault", "kind"),
+    [("online", "unknown_label", "unknown_label"), ("batch", "prose", "not_json"), ("online", "echo", "http_400")],
+)
+def test_what_stops_a_run_on_gated_text_quotes_none_of_it(mode: str, fault: str, kind: str) -> None:
+    """A judge's reply and a server's complaint may repeat the question, and the error goes to a log."""
+    gated = [replace(dialogue(number), meta={"number": number, **GATED}, id="") for number in range(60)]
+    with JudgeServer([fault] * 300) as server:
+        server.batch_plans = [{"rows": dict.fromkeys(range(60), fault)}]
+        judge = Judge(**OPTIONS, base_url=server.url, mode=mode, poll_s=0.001)
+        with pytest.raises(ConfigError, match=kind) as stopped:
+            list(judge.judge(gated))
+    for quote in ("brilliant", "genuine_followup, true", "Why"):
+        assert quote not in str(stopped.value)
 
 
 def test_one_verdict_now_or_earlier_makes_unreadable_replies_mere_failures(tmp_path: Path) -> None:
