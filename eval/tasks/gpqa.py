@@ -1,8 +1,8 @@
 """GPQA, graduate-level multiple choice in biology, chemistry and physics: the model answers first (self-generated).
 
 Source: https://huggingface.co/datasets/Idavidrein/gpqa (arXiv 2311.12022; revision below), CC-BY-4.0, gated. Subsets:
-main 448 rows, diamond 198. Prompt: that of openai/simple-evals, one sample a question (they take four). Options:
-shuffled per record by its id, see `eval/grading/multiple_choice.py`. Metric: share of answers with the correct letter.
+main 448 rows, diamond 198 of these. Prompt: that of openai/simple-evals, one sample a question (they take four).
+Options: shuffled per record by its id, see `eval/grading/multiple_choice.py`. Metric: share of correct letters.
 Its authors ask that no example appears in plain text online: rows are marked as gated, see `eval/gated_text.py`.
 """
 
@@ -37,24 +37,30 @@ def load(
     seed: int = 0,
     *,
     data_dir: Path | None = None,
-    subset: Literal["main", "diamond"] = "diamond",
+    subset: Literal["main", "diamond", "both"] = "diamond",
 ) -> list[Dialogue]:
     """The questions of a subset, as tasks "gpqa_main" or "gpqa_diamond", with the correct letter as reference.
 
-    Options of equal text are equally right: the reference then has the letter of each. `limit` takes the first of a
-    shuffle seeded with `seed`.
+    Options of equal text are equally right: the reference then has the letter of each. "both" gives those of the one
+    and of the other, so that a question of diamond is there twice, in each task once. `limit` takes the first of a
+    shuffle of each subset seeded with `seed`.
 
     Raises:
         FileNotFoundError: no local file and no access to the gated set; says how to accept its terms and fetch it.
         ValueError: a malformed row, an empty cell, a repeated record; quotes no cell.
     """
-    rows = read_unique(SOURCE, COLUMNS, "Record ID", split=subset, data_dir=data_dir)
-    return choose([_dialogue(place, subset, row) for place, row in rows], limit, seed)
+    subsets = ("main", "diamond") if subset == "both" else (subset,)
+    return [dialogue for each in subsets for dialogue in choose(_questions(each, data_dir), limit, seed)]
 
 
 def check(dialogue: Dialogue) -> bool | None:
     """Whether the answer chooses the correct letter; see `eval.grading.multiple_choice.grade_letter`."""
     return grade_letter(dialogue)
+
+
+def _questions(subset: str, data_dir: Path | None) -> list[Dialogue]:
+    rows = read_unique(SOURCE, COLUMNS, "Record ID", split=subset, data_dir=data_dir)
+    return [_dialogue(place, subset, row) for place, row in rows]
 
 
 def _dialogue(place: str, subset: str, row: dict[str, Any]) -> Dialogue:

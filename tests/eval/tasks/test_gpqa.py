@@ -58,6 +58,25 @@ def test_the_subset_chooses_the_file_and_the_name_of_the_task(tmp_path: Path) ->
     assert gpqa.load(data_dir=folder)[0].meta["record"] == "rec1"
 
 
+def test_one_run_can_hold_both_subsets_each_as_a_task_of_its_own(tmp_path: Path) -> None:
+    _folder(tmp_path, *map(_row, range(9)), subset="main")
+    folder = _folder(tmp_path, *map(_row, range(4, 8)))
+    both = gpqa.load(data_dir=folder, subset="both")
+    assert both == gpqa.load(data_dir=folder, subset="main") + gpqa.load(data_dir=folder)
+    assert Counter(dialogue.task for dialogue in both) == {"gpqa_main": 9, "gpqa_diamond": 4}
+    assert len({dialogue.id for dialogue in both}) == 13, "a run holds no id twice"
+    limited = gpqa.load(3, data_dir=folder, subset="both")
+    assert Counter(dialogue.task for dialogue in limited) == {"gpqa_main": 3, "gpqa_diamond": 3}
+
+
+def test_a_file_without_its_header_is_not_quoted(tmp_path: Path) -> None:
+    path = _folder(tmp_path, _row()) / "gpqa" / "gpqa_diamond.csv"
+    path.write_text(path.read_text(encoding="utf-8-sig").partition("\n")[2] * 2, encoding="utf-8")
+    with pytest.raises(ValueError, match="its first line names no column 'Record ID'") as caught:
+        gpqa.load(data_dir=tmp_path)
+    assert "toy" not in str(caught.value) and "red" not in str(caught.value)
+
+
 def test_correct_letters_are_spread_over_198_records_and_do_not_depend_on_the_seed(tmp_path: Path) -> None:
     folder = _folder(tmp_path, *map(_row, range(198)))
     dialogues = gpqa.load(data_dir=folder)
