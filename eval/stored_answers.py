@@ -12,6 +12,11 @@ from eval.runs import read_run
 from eval.summary import answer_of
 
 
+def asks(dialogue: Dialogue) -> bool:
+    """Whether a model has to answer it: its response is not the data's, and it is no control or row without one."""
+    return dialogue.failure is None and not dialogue.real_user and dialogue.messages[-1].role == "user"
+
+
 class StoredAnswers:
     """Gives each dialogue the answer that a finished run folder has for it.
 
@@ -43,7 +48,7 @@ class StoredAnswers:
         Raises:
             ConfigError: there is none.
         """
-        found = [dialogue for dialogue in dialogues if dialogue.messages[-1].role != "assistant"]
+        found = list(filter(asks, dialogues))
         if not found:
             raise ConfigError("answers_from: every row of these tasks has its response from the data; leave it out")
         return found

@@ -25,6 +25,8 @@ class Cell:
     model: str
     name: str
     config: ProbeConfig
+    cross: bool = False
+    """Whether it is on the answers of another model of the sweep: rows with a response of the data are left out."""
 
 
 class SweepConfig(Config):
@@ -138,7 +140,8 @@ class SweepConfig(Config):
                     "run_dir": self.run_dir / name,
                 }
                 try:
-                    yield Cell(model, name, validate(ProbeConfig, given))
+                    cross = answers is not None and self.answers_from[answers] in self.models
+                    yield Cell(model, name, validate(ProbeConfig, given), cross)
                 except ConfigError as error:
                     raise ConfigError(f"cell {name}: {error}") from error
 

@@ -18,6 +18,7 @@ from eval.dialogue import Dialogue
 from eval.opened import Opened
 from eval.rows import read_rows
 from eval.speaker import Speaker
+from eval.stored_answers import asks
 from eval.sweep_config import Cell
 from eval.table import Cell as TableCell
 from eval.table import Table
@@ -74,6 +75,7 @@ def work_of(cell: Cell, dialogues: Sequence[Dialogue], cost_bound: float | None)
     Raises:
         ConfigError: the folder has a line that is no row.
     """
+    dialogues = list(filter(asks, dialogues)) if cell.cross else dialogues
     done = _done(cell.config.run_dir / "rows.jsonl")
     missing = [dialogue for dialogue in dialogues if dialogue.id not in done]
     usable = [dialogue for dialogue in missing if dialogue.failure is None]

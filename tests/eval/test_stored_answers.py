@@ -33,9 +33,11 @@ def test_a_dialogue_gets_its_answer_and_its_grade(make_run: Callable[..., Path])
 def test_on_the_answers_of_another_only_what_a_model_answers_is_asked(make_run: Callable[..., Path]) -> None:
     stored = StoredAnswers(make_run("base", [JUDGED]))
     assert stored.are_of("SmolLM2-135M-Instruct@0123") and not stored.are_of("other@4567")
-    assert stored.asked([HELD_OUT, QUESTION]) == [QUESTION]
+    lacking = replace(QUESTION, failure=Failure("load", "no_ideal_completion"), id="lacking")
+    control = Dialogue("t_real_user", (*HELD_OUT.messages, Message("user", "How?")), meta={"source": "real_user"})
+    assert stored.asked([HELD_OUT, QUESTION, lacking, control]) == [QUESTION]
     with pytest.raises(ConfigError, match="every row of these tasks has its response from the data"):
-        stored.asked([HELD_OUT])
+        stored.asked([HELD_OUT, lacking, control])
 
 
 def test_answers_that_were_themselves_stored_keep_their_author(make_run: Callable[..., Path]) -> None:

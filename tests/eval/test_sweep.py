@@ -143,6 +143,13 @@ def test_work_is_what_the_folder_lacks(tmp_path: Path) -> None:
     assert work_of(second, dialogues(), None) == Work(second, 10, missing=10, tokens=8 * 10, dollars=None)
 
 
+def test_on_the_answers_of_another_model_only_its_questions_are_work(tmp_path: Path) -> None:
+    cells = config(tmp_path, answers_from={"own": None, "by-b": "b"}).cells()
+    assert {cell.name for cell in cells if cell.cross} == {cell.name for cell in cells if "by-b" in cell.name}
+    cross = next(cell for cell in cells if cell.cross)
+    assert work_of(cross, dialogues(), 0.5) == Work(cross, 6, missing=6, tokens=6 * 10, dollars=3.0)
+
+
 def test_rows_count_as_done_once_and_where_they_will_not_be_tried_again(tmp_path: Path) -> None:
     cell = config(tmp_path).cells()[0]
     cell.config.run_dir.mkdir(parents=True)
