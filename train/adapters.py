@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from eval.config import ConfigError
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 FORBIDDEN = re.compile(r"(^|\.)(visual|vision\w*|lm_head|embed_tokens)(\.|$)")
 """Parts that are not adapted: the vision tower, and what the fused head reads the bare weights of."""
+
+LAYER = re.compile(r"\.layers\.(\d+)\.(.+)$")
+"""Number of a layer, and what it has there, at the end of the name of a module."""
 
 
 def add_adapters(model: PreTrainedModel, lora: Lora) -> PeftModel:
@@ -54,11 +59,12 @@ def adapter_settings(model: PreTrainedModel, lora: Lora) -> LoraConfig:
 
 
 def trained_weights(model: Module) -> str:
-    """How many weights are trained, and what has adapters, in words."""
+    """How many weights are trained, and what has adapters: a line on all of it, and one for each kind of layer."""
     sizes = [(_size(weights), weights.requires_grad) for weights in model.parameters()]
     total, trained = sum(size for size, _ in sizes), sum(size for size, is_trained in sizes if is_trained)
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(adapted_modules(model).items()))
-    return f"{trained:,} of {total:,} weights are trained" + (f"; adapters on {kinds}" if kinds else "")
+    told = f"{trained:,} of {total:,} weights are trained" + (f"; adapters on {kinds}" if kinds else "")
+    return "\n".join([told, *(f"  {where}: {', '.join(what)}" for where, what in _by_layer(model))])
 
 
 def _size(weights: Any) -> int:
@@ -68,7 +74,35 @@ def _size(weights: Any) -> int:
 
 def adapted_modules(model: Module) -> Counter[str]:
     """How many modules have an adapter, by what they are: "self_attn.q_proj", "linear_attn.in_proj_qkv"."""
+    return Counter(".".join(name.split(".")[-2:]) for name in _adapted_names(model))
+
+
+def _adapted_names(model: Module) -> list[str]:
     from peft.tuners.lora import LoraLayer
 
-    names = [name for name, module in model.named_modules() if isinstance(module, LoraLayer)]
-    return Counter(".".join(name.split(".")[-2:]) for name in names)
+    return [name for name, module in model.named_modules() if isinstance(module, LoraLayer)]
+
+
+def _by_layer(model: Module) -> Iterable[tuple[str, Sequence[str]]]:
+    """("layers 0-2, 4", names of the modules that each of them has adapters on), from the first layer on."""
+    of_layer: dict[int, list[str]] = {}
+    elsewhere = []
+    for name in _adapted_names(model):
+        if found := LAYER.search(name):
+            of_layer.setdefault(int(found[1]), []).append(found[2])
+        else:
+            elsewhere.append(name)
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for layer in sorted(of_layer):
+        alike.setdefault(tuple(sorted(of_layer[layer])), []).append(layer)
+    for names, layers in alike.items():
+        yield f"layer{'s' if len(layers) > 1 else ''} {_ranges(layers)}", names
+    if elsewhere:
+        yield "in no layer", elsewhere
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers with runs as ranges: "0-2, 4"."""
+    starts = [numbers[0], *(after for before, after in pairwise(numbers) if after != before + 1)]
+    ends = [*(before for before, after in pairwise(numbers) if after != before + 1), numbers[-1]]
+    return ", ".join(f"{start}-{end}" if end > start else str(start) for start, end in zip(starts, ends, strict=True))

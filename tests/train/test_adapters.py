@@ -22,6 +22,14 @@ def test_every_projection_of_qwen3_5_is_adapted(tiny_model):
     assert "3 linear_attn.in_proj_qkv" in said and "1 self_attn.q_proj" in said and "4 mlp.down_proj" in said
 
 
+def test_what_is_adapted_is_told_of_each_layer(tiny_model):
+    _, linear, full = trained_weights(add_adapters(tiny_model("qwen3_5"), Lora(r=2, alpha=4))).splitlines()
+    assert linear == f"  layers 0-2: {', '.join(sorted([*LINEAR, *MLP]))}"
+    assert full == f"  layer 3: {', '.join(sorted([*MLP, *FULL]))}"
+    some = add_adapters(tiny_model("qwen3_5"), Lora(r=2, targets=r".*layers\.(0|2|3)\.mlp\.up_proj"))
+    assert trained_weights(some).splitlines()[1:] == ["  layers 0, 2-3: mlp.up_proj"]
+
+
 def test_a_vision_tower_is_left_alone():
     import torch
     from transformers.models.qwen3_5.configuration_qwen3_5 import Qwen3_5Config
