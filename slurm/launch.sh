@@ -3,7 +3,7 @@
 set -euo pipefail
 
 USR1_STATUS=138 # of a command that `--signal=USR1@...` has ended: it is append-only, and goes on where it was
-REQUEUE_STATUS=85 # of training that has stopped for it, after a checkpoint (train/preemption.py)
+REQUEUE_STATUS=200 # of training that has stopped for it, after a checkpoint (train/preemption.py)
 
 # with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: sets ARGUMENTS, with the default where no file is given.
 with_config() {

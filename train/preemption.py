@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-REQUEUE = 85
-"""Exit status: the same command, started again, goes on from the checkpoint that was just saved."""
+REQUEUE = 200
+"""Exit status: the same command, started again, goes on from the checkpoint that was just saved.
+
+Above 128 + any signal: srun ends with the highest status of its tasks, and ends the others when the first one fails.
+"""
 STATUS = {signal.SIGUSR1: REQUEUE, signal.SIGTERM: 128 + signal.SIGTERM}
 
 

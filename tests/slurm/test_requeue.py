@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from train.preemption import REQUEUE
+
 pytestmark = pytest.mark.slurm
 
 
@@ -17,20 +19,28 @@ def submit(cluster, tmp_path: Path) -> Callable[..., str]:
     def submitted(command: str, *options: str) -> str:
         script = tmp_path / "job.sh"
         shared = "source slurm/env.sh && source slurm/launch.sh"
-        script.write_text(f"#!/usr/bin/env bash\n{shared}\nstep --ntasks=1 bash -c '{command}'\n", encoding="utf-8")
+        script.write_text(f"#!/usr/bin/env bash\n{shared}\nstep --ntasks-per-node=1 bash -c '{command}'\n", encoding="utf-8")
         return cluster.submit("--requeue", "--open-mode=append", *options, script)
 
     return submitted
 
 
 def test_training_that_asks_for_it_is_started_again_but_not_for_ever(cluster, submit) -> None:
-    job = submit("echo start; exit 85", "--export=ALL,MAX_REQUEUES=2")
+    job = submit(f"echo start; exit {REQUEUE}", "--export=ALL,MAX_REQUEUES=2")
     for _ in range(2):
         cluster.start_again(job)
     assert cluster.end(job) == "FAILED"
     assert cluster.show(job)["Restarts"] == "2"
     said = cluster.output(job)
     assert said.count("start\n") == 3 and "was started again 2 times (MAX_REQUEUES=2" in said
+
+
+def test_a_node_that_is_ended_with_the_first_does_not_hide_that_training_asks_for_it(cluster, submit) -> None:
+    """srun ends the other launchers when the first one has ended; they end with 143 (`train/launch.py`)."""
+    ends_late = f'[ $SLURM_NODEID = 0 ] || {{ trap "exit 143" TERM; sleep 100 & wait; }}; sleep 1; exit {REQUEUE}'
+    job = submit(f"[ ${{SLURM_RESTART_COUNT:-0}} -gt 0 ] || {{ {ends_late}; }}", "--nodes=2")
+    cluster.start_again(job)
+    cluster.completes(job)
 
 
 @pytest.mark.parametrize("limit", [None, 1])

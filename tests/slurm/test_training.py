@@ -98,10 +98,16 @@ def test_a_job_goes_on_after_usr1_and_after_a_requeue(
     assert (run_dir / "model" / "model.safetensors").is_file()
 
 
-def test_two_nodes_take_the_steps_of_one(cluster, submit_sft: Submit, undisturbed: Path, tmp_path: Path) -> None:
+def test_two_nodes_take_the_steps_of_one_and_stop_together(
+    cluster, submit_sft: Submit, undisturbed: Path, tmp_path: Path
+) -> None:
     """One launcher on each node, gloo between them; half of the batch on each."""
     run_dir = tmp_path / "run"
     job = submit_sft(run_dir, "--nodes=2 --gpus-per-node=1", *batch(1))
+    cluster.wait(job, lambda: made(run_dir) >= 2, "making steps")
+    cluster.run("scancel", "--signal=USR1", job)
+    cluster.start_again(job)
+    assert made(run_dir) < STEPS and "stopped by SIGUSR1" in cluster.output(job)
     cluster.completes(job)
     assert cluster.show(job)["NumNodes"] == "2"
     one, two = figures(undisturbed), figures(run_dir)

@@ -23,7 +23,8 @@ def launch(repository: Path, tmp_path: Path):
 
     def started(body: str) -> subprocess.Popen[str]:
         script = tmp_path / "script.py"
-        script.write_text("import os, signal, sys, time\nrank = int(os.environ['RANK'])\n" + textwrap.dedent(body))
+        opening = f"import os, signal, sys, time\nREQUEUE = {REQUEUE}\nrank = int(os.environ['RANK'])\n"
+        script.write_text(opening + textwrap.dedent(body))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
@@ -45,7 +46,7 @@ def launch(repository: Path, tmp_path: Path):
     [
         ("sys.stdout.write(f'{rank} ')", 0),
         ("os.kill(os.getpid(), 9)", 137),
-        ("sys.exit(85 if rank else 0)", REQUEUE),
+        ("sys.exit(REQUEUE if rank else 0)", REQUEUE),
     ],
 )
 def test_its_status_is_that_of_its_processes(launch, body: str, status: int) -> None:
@@ -64,7 +65,7 @@ def test_usr1_does_not_end_it_and_reaches_processes_that_were_just_starting(laun
         os.kill(os.getpid(), signal.SIGUSR1)  # blocked, as it is in the launcher: it waits until there is a handler
         time.sleep(0.5)
         assert signal.sigwait([signal.SIGUSR1])
-        sys.exit(85)
+        sys.exit(REQUEUE)
         """
     )
     _, errors = process.communicate(timeout=120)
