@@ -18,8 +18,8 @@ def submit(cluster, tmp_path: Path) -> Callable[..., str]:
 
     def submitted(command: str, *options: str) -> str:
         script = tmp_path / "job.sh"
-        shared = "source slurm/env.sh && source slurm/launch.sh"
-        script.write_text(f"#!/usr/bin/env bash\n{shared}\nstep --ntasks-per-node=1 bash -c '{command}'\n", encoding="utf-8")
+        shared, step = "source slurm/env.sh && source slurm/launch.sh", "step --ntasks-per-node=1"
+        script.write_text(f"#!/usr/bin/env bash\n{shared}\n{step} bash -c '{command}'\n", encoding="utf-8")
         return cluster.submit("--requeue", "--open-mode=append", *options, script)
 
     return submitted
