@@ -14,16 +14,21 @@ from eval.checks.finding import Check, Finding, failed, passed, unchecked
 from eval.checks.kernels import device_here
 from eval.checks.model_files import gigabytes, weights_bytes
 from eval.checks.probing import HEAVY
+from eval.checks.same_weights import (
+    TOKENS,
+    Compared,
+    Said,
+    allowed,
+    compared,
+    differing,
+    is_last_norm,
+    moved,
+    unmoved,
+)
 from eval.config import ConfigError
 from eval.engine import Completion, Prompt, Sampling
 
-FIXED = Sampling(max_tokens=8)
-TOLERANCE = {"float32": 0.01}
-"""Largest difference of a log-prob, by precision."""
-ROUNDED = 0.25
-"""The same where weights are rounded to 16 bits."""
-MOVED = 1.5
-"""Factor of the weights that are moved: those of the last normalisation, which bear on every logit."""
+FIXED = Sampling(max_tokens=TOKENS)
 LARGEST = 10e9
 """Bytes of weights that are compared at most where the engine has a GPU: transformers computes on the CPU meanwhile."""
 
@@ -59,46 +64,36 @@ def served_check(
 
 def served(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> Finding:
     """Compare the engine with transformers on the folder, and on a copy of it in which a weight has moved."""
-    before, apart, dtype = _compared(engine_of, folder, ids)
-    allowed = TOLERANCE.get(dtype, ROUNDED)
+    before, dtype = _compared(engine_of, folder, ids)
+    most = allowed(dtype)
     todo = "look at the pins of vllm and transformers; another engine serves meanwhile"
-    if not apart <= allowed:
-        return failed(f"log-probs of a fixed text differ from transformers' by {apart:.2g} ({dtype})", todo)
+    if told := differing(before, most):
+        return failed(f"{told} ({dtype})", todo)
     with tempfile.TemporaryDirectory(prefix="userturn-moved-") as temporary:
-        moved = _with_moved_weight(folder, Path(temporary))
-        after, apart, _ = _compared(engine_of, moved, ids)
-    if before == after:
-        return failed("a weight was moved and the engine says the same: it serves other weights than those given", todo)
-    if not apart <= allowed:
-        return failed(f"after a weight was moved, log-probs differ from transformers' by {apart:.2g} ({dtype})", todo)
-    return passed(f"log-probs are transformers' within {allowed:g} ({dtype}), and move with a weight")
+        after, _ = _compared(engine_of, _with_moved_weight(folder, Path(temporary)), ids)
+    if told := unmoved(before, after):
+        return failed(told, todo)
+    if told := differing(after, most):
+        return failed(f"after a weight was moved, {told} ({dtype})", todo)
+    return passed(f"log-probs are transformers' within {most:g} ({dtype}), and move with a weight")
 
 
-def _compared(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> tuple[Completion, float, str]:
-    """What the engine generates, how far its log-probs are from transformers', and its precision."""
+def _compared(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> tuple[Compared, str]:
+    """What the engine generates held against transformers, and the engine's precision."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
     engine = engine_of(folder)
     ((_, found),) = engine.several([Prompt("fixed", ids, 0)], FIXED, frozenset(), 1, True)
     if not isinstance(found, list | tuple):
         raise ConfigError(f"the engine generated nothing: {found}; look at its log")
     said: Completion = found[0]
-    own = _log_probs(folder, ids, said.ids, engine.dtype)
-    return said, max(abs(a - b) for a, b in zip(said.log_probs or (), own, strict=True)), engine.dtype
-
-
-def _log_probs(folder: Path, ids: Sequence[int], said: Sequence[int], dtype: str) -> list[float]:
-    """Of the tokens `said` behind `ids`, by transformers."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
-    with torch.inference_mode():
-        logits = model(torch.tensor([[*ids, *said]])).logits[0].float()
-    rows = torch.log_softmax(logits[len(ids) - 1 : -1], dim=-1)
-    return [float(row[token]) for row, token in zip(rows, said, strict=True)]
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, engine.dtype)).eval()
+    return compared(model, ids, Said(said.ids, said.log_probs or ())), engine.dtype
 
 
 def _with_moved_weight(folder: Path, to: Path) -> Path:
-    """A folder of links to the files of a model, but for the weights with the last normalisation, which is scaled."""
+    """A folder of links to the files of a model, but for the weights with the last normalisation, which are others."""
     from safetensors import safe_open
     from safetensors.torch import load_file, save_file
 
@@ -107,12 +102,12 @@ def _with_moved_weight(folder: Path, to: Path) -> Path:
         norms: list[str] = []
         if path.suffix == ".safetensors":
             with safe_open(path, framework="pt") as file:
-                norms = [name for name in file.keys() if name.endswith("model.norm.weight")]  # noqa: SIM118
+                norms = [name for name in file.keys() if is_last_norm(name)]  # noqa: SIM118
         if not norms:
             (to / path.name).symlink_to(path.resolve())
             continue
         tensors = load_file(path)
-        save_file(tensors | {norm: tensors[norm] * MOVED for norm in norms}, to / path.name, metadata={"format": "pt"})
+        save_file(tensors | {norm: moved(tensors[norm]) for norm in norms}, to / path.name, metadata={"format": "pt"})
         found = True
     if not found:
         raise ConfigError(f"{folder} has no last normalisation to move; the check does not know its architecture")

@@ -49,7 +49,7 @@ def test_an_engine_on_the_given_weights(tiny_model) -> None:
 
 def test_an_engine_that_keeps_the_old_weights(tiny_model) -> None:
     finding = served(lambda folder: Engine(tiny_model), tiny_model, IDS)
-    assert finding.status == "fail" and "serves other weights" in finding.told
+    assert finding.status == "fail" and "other weights are served" in finding.told
 
 
 def test_an_engine_on_other_weights(tiny_model, tmp_path) -> None:
