@@ -20,15 +20,10 @@ if TYPE_CHECKING:
 
 DATE = "2025-08-05"
 """The day the weights came out: the template would write today's, and no two days would give the same ids."""
-MARKS = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 
 
 class Format(ChatFormat):
-    """gpt-oss, both sizes.
-
-    Raises:
-        ValueError: as `ChatFormat`, or a mark of the format is not in the vocabulary.
-    """
+    """gpt-oss, both sizes."""
 
     name = "harmony"
     # <|end|> ends any message: a user's turn, but an assistant's reasoning too, so that it must not end an answer
@@ -36,6 +31,7 @@ class Format(ChatFormat):
         "user": ("<|end|>", "<|return|>", "<|call|>"),
         "assistant": ("<|return|>", "<|call|>"),
     }
+    marks = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
     reasoning_field = "thinking"
 
     def __init__(
@@ -47,7 +43,7 @@ class Format(ChatFormat):
         self.options = {"reasoning_effort": reasoning_effort, "date": DATE}
         self.template_variables = {"reasoning_effort": reasoning_effort, "strftime_now": lambda _: DATE}
         super().__init__(tokenizer, history)
-        self._start, self._channel, self._message, self._end = (token for mark in MARKS for token in self.known([mark]))
+        self._start, self._channel, self._message, self._end = self._mark_ids
 
     def reasons_in(self, message: Message) -> bool:
         """Where there is a reasoning, be it empty: an answer may well do without a message on another channel."""

@@ -57,13 +57,15 @@ class ChatFormat:
     closing token into the last assistant turn.
 
     Raises:
-        ValueError: no chat template, no stop token of this family in the vocabulary, or a template that drops a
-            message, lacks the prefix property or tokenizes differently in pieces; the message says which.
+        ValueError: no chat template, no stop token or not every mark of this family in the vocabulary, or a template
+            that drops a message, lacks the prefix property or tokenizes differently in pieces; the message says which.
     """
 
     name: ClassVar[str]
     stops: ClassVar[Mapping[str, tuple[str, ...]]]
     """For each role that can be generated, the tokens that end its turn; those that the tokenizer has are used."""
+    marks: ClassVar[tuple[str, ...]] = ()
+    """Further control tokens that every tokenizer of this family has, whether or not they are written."""
     closers: ClassVar[Mapping[str, str]] = {}
     """By role, the token that closes a last turn in families whose template leaves that to the next header."""
     reasoning_field: ClassVar[str] = "reasoning_content"
@@ -91,6 +93,7 @@ class ChatFormat:
         self._plain = PlainText(tokenizer)
         self._piece_ids: dict[str, list[int]] = {}
         self._stop_ids = {role: self.known(tokens) for role, tokens in self.stops.items()}
+        self._mark_ids = [token for mark in self.marks for token in self.known([mark])]
         self._check()
 
     def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:

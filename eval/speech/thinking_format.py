@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class ThinkingFormat(ChatFormat):
-    """A chat format with the option `thinking`; off, an assistant's turn is all text.
-
-    Raises:
-        ValueError: as `ChatFormat`, or `thinking` without both marks in the vocabulary.
-    """
+    """A chat format with the option `thinking`; off, an assistant's turn is all text."""
 
     marks: ClassVar[tuple[str, str]]
     """The tokens before and after a reasoning."""
@@ -34,7 +30,6 @@ class ThinkingFormat(ChatFormat):
         self.options = {"thinking": thinking}
         self.template_variables = {"enable_thinking": thinking}
         super().__init__(tokenizer, history)
-        self._mark_ids = [token for mark in self.marks for token in self.known([mark])] if thinking else []
         opened = self.open_turn([Message("user", "")], "assistant")
         self._opened_by_header = thinking and self._mark_ids[0] in opened
         """Whether a reasoning has begun when generation starts, or the model writes the first mark itself."""

@@ -146,6 +146,14 @@ def test_header_and_stop_ids_are_the_published_ones(voice, chat_format):
     assert chat_format.stop_ids("assistant") == assistant_stops
 
 
+@pytest.mark.parametrize("family", ["qwen3_5", "glm", "harmony"])
+def test_a_tokenizer_of_another_family_is_refused_by_name(tokenizers, family):
+    with pytest.raises(
+        ValueError, match=rf"no control token .*, so its family is not {family}|no stop token of .*{family}"
+    ):
+        plugin.load("eval.formats", family).Format(tokenizers("smollm2"))
+
+
 def test_two_thousand_random_dialogues_have_no_flaw(voice, chat_format, random_conversation):
     source = random.Random(2026)
     found = [

@@ -119,8 +119,13 @@ def test_reasoning_is_trained_with_the_answer_that_generation_starts(qwen3_5_tok
     assert qwen3_5_tokenizer.decode([label for label in labels if label != -100]) == "yo<|im_end|>ok<|im_end|>"
 
 
-def test_thinking_needs_its_marks(make_tokenizer, qwen3_5_template):
-    tokenizer = make_tokenizer(qwen3_5_template, "chatml-without-marks")
-    assert Format(tokenizer).options == {"thinking": False}
+@pytest.mark.parametrize("thinking", [False, True])
+@pytest.mark.parametrize("template", ["qwen3_5", "smollm2"])
+def test_a_tokenizer_without_the_marks_is_of_another_family(
+    make_tokenizer, qwen3_5_template, smollm2_tokenizer, template, thinking
+):
+    """SmolLM2 has every other token of this family, and its template passes every other check."""
+    chosen = qwen3_5_template if template == "qwen3_5" else smollm2_tokenizer.chat_template
+    tokenizer = make_tokenizer(chosen, "chatml-without-marks")
     with pytest.raises(ValueError, match="has no control token <think>, so its family is not qwen3_5"):
-        Format(tokenizer, thinking=True)
+        Format(tokenizer, thinking=thinking)
