@@ -37,7 +37,18 @@ def overview(parts: Parts) -> Table:
         f"compared with the rows of {compared or 'nothing'}",
     ]
     notes += [f"NOT compared with {name}: {why.split(' (')[0]}" for name, why in parts.evaluation.missing.items()]
+    notes += _short_budget("teacher", parts.teacher.cost_bound, 2 * lacking, config.teacher)
+    notes += _short_budget("judge", parts.judge.cost_bound, lacking, config.judge)
     return Table(f"Plan of {config.folder}", ("", "n"), tuple(rows), tuple(notes))
+
+
+def _short_budget(who: str, dollars: float | None, turns: int, paid: Plugin) -> list[str]:
+    """What to say where a budget is below the bound, and so no bound of what all of the turns cost."""
+    budget = paid.options.get("budget_usd")
+    if budget is None or dollars is None or dollars * turns <= budget:
+        return []
+    bound = f"{dollars * turns:,.2f} dollars at most without it (each turn as long as it may be)"
+    return [f"{who}.budget_usd is {budget:,.2f}, {bound}; what it does not reach fails, and is made by the next run"]
 
 
 def _missing(parts: Parts) -> list[Plan]:

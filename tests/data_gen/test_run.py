@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_a_paid_teacher_has_a_bound_that_its_budget_lowers(
     assert bound() > 1
     assert bound("--teacher.budget-usd", "0.5") == 0.5
     assert bound("--teacher.budget-usd", "9999") == bound()
+
+
+def test_a_budget_below_the_bound_is_told_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    paid = ["--teacher", "openai", "--teacher.cache", "null", "--out-dir", str(tmp_path / "set"), "--dry-run"]
+
+    def told(*extra: str) -> str:
+        assert main([*DEMO, *paid, *extra]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    without = re.search(r"teacher, US dollars at most ([\d.]+)", told())
+    assert without is not None
+    assert f"teacher.budget_usd is 0.50, {without[1]} dollars at most without it" in told("--teacher.budget-usd", "0.5")
+    assert "budget_usd" not in told("--teacher.budget-usd", "9999") and "budget_usd" not in told()
 
 
 def test_a_run_prints_what_became_of_the_conversations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
