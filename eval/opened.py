@@ -39,7 +39,7 @@ class Opened:
         """The rows of the chosen tasks.
 
         Raises:
-            ConfigError: data are missing or malformed.
+            ConfigError: data are missing or malformed, or a task has no row with these options.
         """
         named = _named(config, "tasks", "seed", "data_dir")
         if named not in self._tasks:
@@ -85,6 +85,8 @@ def load_tasks(config: ProbeConfig) -> Tasks:
             loaded = task.load(seed=config.seed, data_dir=config.data_dir, **options)
         except (OSError, ValueError) as error:
             raise ConfigError(f"tasks.{name}: {error}") from error
+        if not loaded:
+            raise ConfigError(f"tasks.{name} has no row; look at its options")
         dialogues += loaded
         checks |= {dialogue.task: task.check for dialogue in loaded}
     repeated = [id for id, times in Counter(dialogue.id for dialogue in dialogues).items() if times > 1]

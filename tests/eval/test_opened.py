@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,3 +88,14 @@ def test_one_model_is_open_at_a_time_and_its_tokens_count_from_zero(monkeypatch:
     for changes in ({"model": "other"}, {}, {"format": {"name": "qwen3_5", "thinking": True}}, {"history": "as_last"}):
         opened.speaker(config(**changes))
     assert names == ["m", "other", "m", "m", "m"]
+
+
+def test_a_task_whose_options_leave_no_row_is_an_error(tmp_path: Path) -> None:
+    """It would be missing from every table, and nobody would know why."""
+    row = {"prompt_id": "p", "example_tags": [], "ideal_completions_data": None, "canary": "c"}
+    turns = [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
+    (tmp_path / "healthbench").mkdir()
+    (tmp_path / "healthbench" / "healthbench_subset_toy.jsonl").write_text(json.dumps({**row, "prompt": turns}) + "\n")
+    tasks = {"pocket": {"limit": 1}, "healthbench": {"contexts": "single_turn"}}
+    with pytest.raises(ConfigError, match=r"^tasks\.healthbench has no row; look at its options"):
+        Opened().tasks(config(tasks=tasks, data_dir=tmp_path))
