@@ -126,15 +126,21 @@ def peak() -> float:
 
 
 def row(model: str, number: int) -> Dialogue:
-    """A finished row of usual size; its identity is its number, alike for every model."""
+    """A finished row of usual size; its identity is its number, alike for every model, and no two turns begin alike."""
     query = f"A baker fills {number} trays with 15 rolls each and sells all but 12 of them. How many are sold? " * 2
     loaded = Dialogue("gsm8k", (Message("user", query),), reference=str(number * 15 - 12), meta={"row": number})
     answer = f"Each tray holds 15 rolls, so there are {number} * 15 = {number * 15} rolls to begin with. " * 6
     spoken = loaded.says(Message("assistant", answer, f"{model}@0", "stop", 150))
-    spoken = spoken.says(Message("user", f"Why do you take 12 from {number * 15}?", f"{model}@0", "stop", 14))
+    turn = f"Why {word(number)}, and why 12 from {number * 15}?"
+    spoken = spoken.says(Message("user", turn, f"{model}@0", "stop", 14))
     label = LABELS[(number + len(model)) % len(LABELS)]
     judgement = Judgement(label, label.endswith("followup"), "local-1")
     return Dialogue("gsm8k", spoken.messages, loaded.reference, loaded.meta, number % 3 == 0, judgement, id=loaded.id)
+
+
+def word(number: int) -> str:
+    """A word for each number: its digits as letters."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
 def key(model: str, number: int) -> str:

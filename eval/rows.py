@@ -1,7 +1,7 @@
 """An append-only JSONL store of dialogues, keyed by content hash, that survives being killed at any moment.
 
 One line is one row: `{"key": ..., <fields of the dialogue>}`. A key may occur more than once and its last row counts,
-so a retry after a failure is just another append. Only the key and the place of each row are held in memory.
+so a retry after a failure is just another append. Of a row, memory holds 16 bytes: 64 bits of its key, and its place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from eval.dialogue import Dialogue, Failure
+from eval.dialogue import Dialogue
+from eval.key_index import KeyIndex
 
 
 class RowStore:
@@ -27,12 +28,12 @@ class RowStore:
             BlockingIOError: another process writes to this file.
         """
         self.path = path
-        self._offset: dict[str, int] = {}
-        self._failed: set[str] = set()
+        self._index = KeyIndex()
+        """Twice the offset of the last row of each key, and 1 where that row may be tried again."""
         self._writer = path.open("ab", buffering=0)
         try:
             fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._writer.truncate(self._index())
+            self._writer.truncate(self._read())
         except BaseException:
             self._writer.close()
             raise
@@ -47,18 +48,19 @@ class RowStore:
         self._reader.close()
 
     def __len__(self) -> int:
-        return len(self._offset)
+        return len(self._index)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._offset
+        return key in self._index
 
     def __iter__(self) -> Iterator[Dialogue]:
         """The last row of every key, in the order of the file, one at a time."""
-        return (self.get(key) for key in sorted(self._offset, key=self._offset.__getitem__))
+        return (self._row_at(number // 2) for _, number in self._index.by_number())
 
     def missing(self, key: str) -> bool:
         """Whether `key` has no row, or one whose failure may pass when it is tried again."""
-        return key not in self._offset or key in self._failed
+        number = self._index.get(key)
+        return number is None or number % 2 == 1
 
     def append(self, key: str, dialogue: Dialogue) -> None:
         """Write one row; once this returns, killing the process does not lose it."""
@@ -66,24 +68,25 @@ class RowStore:
         rest = memoryview(_encode(key, dialogue))
         while rest:
             rest = rest[self._writer.write(rest) :]
-        self._note(key, offset, dialogue.failure)
+        self._note(key, offset, dialogue)
 
     def get(self, key: str) -> Dialogue:
         """The last row written for `key`; `KeyError` if there is none."""
-        self._reader.seek(self._offset[key])
+        return self._row_at(self._index[key] // 2)
+
+    def _row_at(self, offset: int) -> Dialogue:
+        self._reader.seek(offset)
         return _decode(self._reader.readline())[1]
 
-    def _note(self, key: str, offset: int, failure: Failure | None) -> None:
-        self._offset[key] = offset
-        if failure is None or failure.permanent:
-            self._failed.discard(key)
-        else:
-            self._failed.add(key)
+    def _note(self, key: str, offset: int, dialogue: Dialogue) -> None:
+        retriable = dialogue.failure is not None and not dialogue.failure.permanent
+        self._index[key] = 2 * offset + retriable
 
-    def _index(self) -> int:
+    def _read(self) -> int:
+        """Index the whole lines; returns where they end."""
         end = 0
         for key, dialogue, start, stop in _scan(self.path):
-            self._note(key, start, dialogue.failure)
+            self._note(key, start, dialogue)
             end = stop
         return end
 
@@ -112,7 +115,7 @@ def keyed_rows(path: Path) -> Iterator[tuple[str, Dialogue]]:
 
 
 def _last_of_repeated(path: Path) -> dict[str, int]:
-    """Offset of the last row of every key that has several, and of some others. It holds 8 bytes a row meanwhile."""
+    """Offset of the last row of every key that has several, and of some others. It holds 9 bytes a row meanwhile."""
     hashes = array("q", (hash(key) for key, *_ in _scan(path)))
     again = _repeated(hashes)
     return {key: start for key, _, start, _ in _scan(path) if hash(key) in again} if again else {}
@@ -121,8 +124,8 @@ def _last_of_repeated(path: Path) -> dict[str, int]:
 def _repeated(hashes: array[int]) -> set[int]:
     import numpy
 
-    numbers = numpy.frombuffer(hashes, dtype=numpy.int64) if hashes else numpy.empty(0, dtype=numpy.int64)
-    ordered = numpy.sort(numbers)
+    ordered = numpy.asarray(hashes)
+    ordered.sort()
     return set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
 
 

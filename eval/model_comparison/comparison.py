@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from eval.config import ConfigError
 from eval.model_comparison.claims import claim_of, why_no_claims
-from eval.model_comparison.figure import Figure, figures_of, rate_of
+from eval.model_comparison.figure import Figure, FigureOutcomes, figures_of, rate_of
 from eval.model_comparison.measured_model import MeasuredModel, answers_of_another, names_of, read_model, refuse_alike
 from eval.model_comparison.same_protocol import OF_A_CROSS_RUN, OF_THE_MODEL, differences, refuse_other_protocol
 from eval.model_comparison.verdict import Claim, Evidence, Finding, find
@@ -28,8 +28,8 @@ class MeasuredFigure:
 
     model: MeasuredModel
     figure: Figure
-    outcomes: Mapping[str, bool | None]
-    base: Mapping[str, bool | None] | None
+    outcomes: FigureOutcomes
+    base: FigureOutcomes | None
     """The outcomes of Base on the same figure; None for Base itself."""
     specific: Rate | None
     """Beside a genuine rate, the specific one."""
@@ -122,7 +122,7 @@ def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> l
 
 def _cross_figures(model: MeasuredModel) -> list[Figure]:
     """Follow-ups on another model's answers, of every task that has them."""
-    tasks = sorted({row.task for row in model.rows.values() if row.setting == "cross"})
+    tasks = sorted({outcome.task for outcome in model.rows.counts() if outcome.setting == "cross"})
     return [Figure(task, "genuine", "cross") for task in tasks]
 
 
@@ -150,7 +150,7 @@ def _found(
     return tuple(cells)
 
 
-def _of_base(base: MeasuredModel, figure: Figure) -> dict[str, bool | None]:
+def _of_base(base: MeasuredModel, figure: Figure) -> FigureOutcomes:
     """Base's outcomes; what another model does on Base's answers is compared with what Base does on its own."""
     setting = "self-generated" if figure.setting == "cross" else figure.setting
     return Figure(figure.task, figure.measure, setting).outcomes(base.rows)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.config import ConfigError
+from eval.gold import GoldItem
 from eval.model_comparison.comparison import Comparison, MeasuredFigure
 from eval.model_comparison.labelled_sample import Decisions, LabelledSample, content_of, decided, read_items
 from eval.model_comparison.measured_model import MeasuredModel
@@ -69,7 +70,7 @@ class Correction:
 
 
 Contents = Mapping[MeasuredModel, Mapping[str, str]]
-"""The content of each judged row, by its id."""
+"""The content of each judged row that is labelled, by its id."""
 
 
 def correct(comparison: Comparison, labels: Path, decisions: Decisions | None = None) -> Correction:
@@ -83,7 +84,7 @@ def correct(comparison: Comparison, labels: Path, decisions: Decisions | None = 
         ConfigError: the labels can't be read, nothing tells what a judge says of any of them, or `decisions` lacks one.
     """
     items = read_items(labels)
-    contents = {model: _contents(model) for model in comparison.models}
+    contents = {model: _contents(model, items) for model in comparison.models}
     judges = sorted({_judge_of(model) for model in comparison.models})
     seen = {judge: _seen(contents, judge) for judge in judges}
     if decisions is None:
@@ -106,12 +107,13 @@ def _judge_of(model: MeasuredModel) -> str:
     return str(model.run.protocol["judge"])
 
 
-def _contents(model: MeasuredModel) -> dict[str, str]:
-    return {row.id: content_of(row.messages) for row in model.run.rows() if model.rows[row.id].genuine is not None}
+def _contents(model: MeasuredModel, items: Mapping[str, GoldItem]) -> dict[str, str]:
+    judged = (row for row in model.run.rows() if model.rows[row.id].genuine is not None)
+    return {row.id: content for row in judged if (content := content_of(row.messages)) in items}
 
 
 def _seen(contents: Contents, judge: str) -> dict[str, bool]:
-    """The decisions of a judge on the rows of its runs, by content."""
+    """The decisions of a judge on the labelled rows of its runs, by content."""
     found: dict[str, bool] = {}
     for model, known in contents.items():
         if _judge_of(model) == judge:
@@ -133,7 +135,7 @@ def _error(sample: LabelledSample, judge: str, seen: Mapping[str, bool]) -> Judg
 def _corrected(
     cell: MeasuredFigure, sample: LabelledSample, contents: Mapping[str, str], error: JudgeError
 ) -> CorrectedCell:
-    found = {id: sample.items[contents[id]] for id in cell.outcomes if contents.get(id) in sample.items}
+    found = {id: sample.items[content] for id, content in contents.items() if id in cell.outcomes}
     rows = [LabelledRow(bool(cell.outcomes[id]), item.genuine, item.context, item.weight) for id, item in found.items()]
     rate = cell.evidence.rate
     return CorrectedCell(

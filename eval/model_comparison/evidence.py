@@ -60,7 +60,7 @@ def _columns(comparison: Comparison, cell: MeasuredFigure) -> tuple[str, ...]:
 
 def _rows(base: MeasuredModel, cell: MeasuredFigure) -> Iterator[tuple[Cell, ...]]:
     """In the order of the model's file."""
-    for id in sorted(cell.outcomes, key=lambda id: (cell.model.places[id].path, cell.model.places[id].line)):
+    for id in cell.outcomes:
         row = cell.model.rows[id]
         shown = [Cell(id), Cell.number(cell.model.places[id].line), Cell(row.state), Cell(row.label or UNKNOWN)]
         shown.append(Cell(OUTCOMES[cell.outcomes[id]]))

@@ -6,13 +6,13 @@ in the same layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from eval.config import ConfigError
-from eval.paper.comparison import Outcome
 from eval.paper.headings import accuracy_heading, follow_up_heading
+from eval.paper.outcomes import Outcome, Outcomes
 from eval.stats.rates import Rate
 from eval.summary import Setting
 
@@ -44,18 +44,33 @@ class Figure:
         name = follow_up_heading(self.task, self.setting)
         return name if self.measure == "genuine" else name.replace(" %", ", specific %")
 
-    def outcomes(self, rows: Mapping[str, Outcome]) -> dict[str, bool | None]:
+    def outcomes(self, rows: Outcomes) -> FigureOutcomes:
         """The outcome of each row of the task in the setting; None where it is unknown.
 
         A row that shows no setting, for it failed early, counts where the other rows of its task have one alone.
         """
-        of_task = {id: row for id, row in rows.items() if row.task == self.task}
-        alone = {row.setting for row in of_task.values()} <= {self.setting, None}
-        return {
-            id: getattr(row, ATTRIBUTES[self.measure])
-            for id, row in of_task.items()
-            if row.setting == self.setting or (row.setting is None and alone)
-        }
+        of_task = [outcome for outcome in rows.counts() if outcome.task == self.task]
+        alone = {outcome.setting for outcome in of_task} <= {self.setting, None}
+        counted = {self.setting, None} if alone else {self.setting}
+        shown = {one: getattr(one, ATTRIBUTES[self.measure]) for one in of_task if one.setting in counted}
+        return FigureOutcomes(rows, shown)
+
+
+class FigureOutcomes(Mapping[str, bool | None]):
+    """What a figure counts of a run, by row id: read off the outcomes of the run, and never held."""
+
+    def __init__(self, rows: Outcomes, shown: Mapping[Outcome, bool | None]) -> None:
+        """Of the rows that show one of the outcomes in `shown`."""
+        self._rows, self._shown = rows, shown
+
+    def __getitem__(self, id: str) -> bool | None:
+        return self._shown[self._rows[id]]
+
+    def __iter__(self) -> Iterator[str]:
+        return (id for id, outcome in self._rows.items() if outcome in self._shown) if self._shown else iter(())
+
+    def __len__(self) -> int:
+        return sum(count for outcome, count in self._rows.counts().items() if outcome in self._shown)
 
 
 PAPER = (

@@ -10,10 +10,30 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.paper.comparison import Outcome, outcome_of
 from eval.paper.lineup import settings_of
+from eval.paper.outcomes import Outcomes
 from eval.runs import Place, Run, read_runs
 from eval.summary import TaskSummary, summarise
+
+LINES = 2**36
+"""More lines than a file of rows has."""
+
+
+class Places(Mapping[str, Place]):
+    """Where each row stands, by its id: its number is that of its file times `LINES`, and that of its line."""
+
+    def __init__(self, rows: Outcomes, files: Sequence[Path]) -> None:
+        self._rows, self._files = rows, files
+
+    def __getitem__(self, id: str) -> Place:
+        file, line = divmod(self._rows.number(id), LINES)
+        return Place(self._files[file], line)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,29 +42,28 @@ class MeasuredModel:
 
     name: str
     run: Run
-    rows: Mapping[str, Outcome]
+    rows: Outcomes
     """By the id of the row."""
-    places: Mapping[str, Place]
+    places: Places
     summaries: tuple[TaskSummary, ...]
 
     @property
     def tasks(self) -> set[str]:
         """The tasks of its rows."""
-        return {row.task for row in self.rows.values()}
+        return {outcome.task for outcome in self.rows.counts()}
 
 
 def read_model(run: Run, name: str) -> MeasuredModel:
-    """Read the rows of a run, once; their text is not kept, save that of the user turns.
+    """Read the rows of a run, once; their text is not kept.
 
     Raises:
         ConfigError: a line of the run is no finished row.
     """
-    rows: dict[str, Outcome] = {}
-    places: dict[str, Place] = {}
+    rows, files = Outcomes(), [path / "rows.jsonl" for path in run.paths]
 
     def seen() -> Iterator[Dialogue]:
         for place, row in run.located_rows():
-            rows[row.id], places[row.id] = outcome_of(row), place
+            rows.add(row, LINES * files.index(place.path) + place.line)
             yield row
 
     try:
@@ -53,7 +72,7 @@ def read_model(run: Run, name: str) -> MeasuredModel:
         raise
     except ValueError as error:
         raise ConfigError(f"{run.name}: {error}") from error
-    return MeasuredModel(name, run, rows, places, summaries)
+    return MeasuredModel(name, run, rows, Places(rows, files), summaries)
 
 
 def read_distinct(folders: Sequence[Path]) -> list[Run]:

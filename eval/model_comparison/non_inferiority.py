@@ -93,7 +93,7 @@ def _figure(base: MeasuredModel, new: MeasuredModel, name: str) -> Figure:
         if task not in model.tasks:
             known = ", ".join(sorted(model.tasks))
             raise ConfigError(f"{name}: {model.run.name} has no rows of {task}; it has {known}")
-        settings.append({row.setting for row in model.rows.values() if row.task == task} - {None})
+        settings.append({outcome.setting for outcome in model.rows.counts() if outcome.task == task} - {None})
     both = settings[0] | settings[1]
     if len(both) > 1:
         raise ConfigError(f"{name}: {task} was measured in several settings, {', '.join(sorted(map(str, both)))}")

@@ -5,14 +5,18 @@ Rows are matched by the id of the loaded dialogue, which neither a perturbation 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from eval.dialogue import Dialogue, State
-from eval.labels import SPECIFIC
-from eval.stats.paired import Pairs, pair
+from eval.dialogue import Dialogue, content_hash
+from eval.paper.outcomes import Outcome, Outcomes
+from eval.stats.paired import Pairs
 from eval.stats.rates import Rate
-from eval.summary import JUDGED, Setting, setting_of, user_turn_of
+from eval.summary import Setting, user_turn_of
+
+Match = tuple[Outcome | None, Outcome | None, bool | None]
+"""What a row shows before and after, None where a run lacks it; and whether its user turn changed, if both have one."""
 
 
 @dataclass(frozen=True)
@@ -27,80 +31,58 @@ class Comparison:
     """User turns whose text differs, of the rows with a user turn in both runs, judged or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one row shows; None where it does not."""
-
-    task: str
-    setting: Setting | None
-    state: State
-    correct: bool | None
-    genuine: bool | None
-    specific: bool | None
-    label: str | None
-    turn: str | None
+def outcomes_of(rows: Iterable[Dialogue]) -> Outcomes:
+    """All that `compare` needs of a run: the outcome of each row, and as its number a digest of its user turn."""
+    found = Outcomes()
+    for row in rows:
+        turn = user_turn_of(row)
+        found.add(row, 1 + int(content_hash(turn.text)[:11], 16) if turn else 0)
+    return found
 
 
-def outcomes_of(rows: Iterable[Dialogue]) -> dict[str, Outcome]:
-    """The outcome of each row by its id; all that `compare` needs of a run."""
-    return {row.id: outcome_of(row) for row in rows}
-
-
-def compare(before: Mapping[str, Outcome], after: Mapping[str, Outcome]) -> list[Comparison]:
-    """Compare two runs per task and setting, sorted by both.
+def compare(before: Outcomes, after: Outcomes) -> list[Comparison]:
+    """Compare two runs of `outcomes_of` per task and setting, sorted by both.
 
     A row that shows no setting (it failed early in both runs) goes with its task when that has one setting.
     """
-    groups: dict[tuple[str, Setting | None], list[str]] = {}
-    for id in before.keys() | after.keys():
-        seen = [outcomes[id] for outcomes in (before, after) if id in outcomes]
+    groups: dict[tuple[str, Setting | None], Counter[Match]] = {}
+    for match, times in Counter(_matches(before, after)).items():
+        seen = [outcome for outcome in match[:2] if outcome]
         setting = next((outcome.setting for outcome in seen if outcome.setting), None)
-        groups.setdefault((seen[0].task, setting), []).append(id)
+        groups.setdefault((seen[0].task, setting), Counter())[match] = times
     for task in [task for task, setting in groups if setting is None]:
-        known = [ids for (other, setting), ids in groups.items() if other == task and setting is not None]
+        known = [rows for (other, setting), rows in groups.items() if other == task and setting is not None]
         if len(known) == 1:
-            known[0].extend(groups.pop((task, None)))
+            known[0].update(groups.pop((task, None)))
     return [
-        _comparison(task, setting, _chosen(before, ids), _chosen(after, ids))
-        for (task, setting), ids in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+        _comparison(task, setting, rows)
+        for (task, setting), rows in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] or ""))
     ]
 
 
-def outcome_of(row: Dialogue) -> Outcome:
-    """What a finished row shows."""
-    judgement = row.judgement if row.state in JUDGED else None
-    turn = user_turn_of(row)
-    return Outcome(
-        task=row.task,
-        setting=setting_of(row),
-        state=row.state,
-        correct=row.correct,
-        genuine=judgement.genuine if judgement else None,
-        specific=judgement.label in SPECIFIC if judgement else None,
-        label=judgement.label if judgement else None,
-        turn=turn.text if turn else None,
-    )
+def _matches(before: Outcomes, after: Outcomes) -> Iterator[Match]:
+    for id, was in before.items():
+        now, said = after.get(id), before.number(id)
+        says = after.number(id) if now else 0
+        yield was, now, said != says if said and says else None
+    yield from ((None, now, None) for id, now in after.items() if id not in before)
 
 
-def _chosen(outcomes: Mapping[str, Outcome], ids: Iterable[str]) -> dict[str, Outcome]:
-    return {id: outcomes[id] for id in ids if id in outcomes}
-
-
-def _comparison(
-    task: str, setting: Setting | None, before: Mapping[str, Outcome], after: Mapping[str, Outcome]
-) -> Comparison:
-    turns = [(before[id].turn, after[id].turn) for id in before.keys() & after.keys()]
-    spoken = [(was, now) for was, now in turns if was is not None and now is not None]
+def _comparison(task: str, setting: Setting | None, rows: Mapping[Match, int]) -> Comparison:
     return Comparison(
         task=task,
         setting=setting,
-        genuine=pair(
-            {id: outcome.genuine for id, outcome in before.items()},
-            {id: outcome.genuine for id, outcome in after.items()},
+        genuine=_pairs(rows, "genuine"),
+        specific=_pairs(rows, "specific"),
+        changed=Rate(
+            sum(times for (*_, changed), times in rows.items() if changed),
+            sum(times for (*_, changed), times in rows.items() if changed is not None),
         ),
-        specific=pair(
-            {id: outcome.specific for id, outcome in before.items()},
-            {id: outcome.specific for id, outcome in after.items()},
-        ),
-        changed=Rate(sum(was != now for was, now in spoken), len(spoken)),
     )
+
+
+def _pairs(rows: Mapping[Match, int], measure: str) -> Pairs:
+    counts: Counter[tuple[bool | None, bool | None]] = Counter()
+    for (was, now, _), times in rows.items():
+        counts[getattr(was, measure, None), getattr(now, measure, None)] += times
+    return Pairs.of(counts)

@@ -23,6 +23,15 @@ class Pairs:
     left_out: int = 0
     """Rows that at least one measurement lacks or does not know; they are in no other count."""
 
+    @classmethod
+    def of(cls, rows: Mapping[tuple[bool | None, bool | None], int]) -> Pairs:
+        """Of how many rows have each outcome in the first and in the second; None is an unknown one."""
+        both, only_first, only_second, neither = (
+            rows.get((first, second), 0) for first in (True, False) for second in (True, False)
+        )
+        known = both + only_first + only_second + neither
+        return cls(both, only_first, only_second, neither, left_out=sum(rows.values()) - known)
+
     @property
     def n(self) -> int:
         """Rows with a known outcome in both."""
@@ -89,15 +98,9 @@ class Pairs:
 
 def pair(first: Mapping[str, bool | None], second: Mapping[str, bool | None]) -> Pairs:
     """Match the outcomes of two measurements by row id; None is an unknown outcome."""
-    known = [(first[id], second[id]) for id in first.keys() & second.keys()]
-    counts = Counter(outcomes for outcomes in known if None not in outcomes)
-    return Pairs(
-        both=counts[True, True],
-        only_first=counts[True, False],
-        only_second=counts[False, True],
-        neither=counts[False, False],
-        left_out=len(first.keys() | second.keys()) - counts.total(),
-    )
+    rows = Counter((outcome, second.get(id)) for id, outcome in first.items())
+    rows[None, None] += sum(id not in first for id in second)
+    return Pairs.of(rows)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
