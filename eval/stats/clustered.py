@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     import numpy as np
 
 RESAMPLES = 2000
+AT_ONCE = 250_000
+"""Contexts that are drawn, or told apart, at a time."""
 
 
 def clustered_interval(
-    successes: Sequence[Sequence[int]], trials: Sequence[Sequence[int]], confidence: float = 0.95, seed: int = 0
+    successes: Sequence[Sequence[int]] | np.ndarray,
+    trials: Sequence[Sequence[int]] | np.ndarray,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> Interval | None:
     """Interval of the mean of M rates over the same C contexts, which are resampled whole; equal input, equal ends.
 
@@ -43,7 +48,7 @@ def clustered_interval(
     import numpy as np
     from scipy.stats import bootstrap
 
-    hits, rows = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    hits, rows = np.asarray(successes), np.asarray(trials)
     if hits.shape != rows.shape or hits.ndim != 2:
         raise ValueError(f"successes have the shape {hits.shape}, trials {rows.shape}; both must be (M, C)")
     if ((hits < 0) | (hits > rows)).any():
@@ -54,22 +59,41 @@ def clustered_interval(
     if not hits.any() or (hits == rows).all():
         return wilson(contexts if hits.any() else 0, contexts, confidence)
 
+    kinds, hits, rows = _kinds(hits, rows)
     resampled = bootstrap(
-        (np.arange(contexts),),
+        (kinds,),
         partial(_mean_rates, hits, rows),
         n_resamples=RESAMPLES,
-        batch=max(1, 1_000_000 // contexts),
+        batch=max(1, AT_ONCE // contexts),
         method="percentile",
         rng=np.random.default_rng(seed),
     ).bootstrap_distribution
     if not np.ptp(resampled):
         return wilson(round(float(resampled[0]) * contexts), contexts, confidence)
-    low, high = _accelerated_ends(resampled, hits, rows, confidence)
+    low, high = _accelerated_ends(resampled, kinds, hits, rows, confidence)
     return Interval(max(0.0, low), min(1.0, high))
 
 
+def _kinds(hits: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The kind of each context, (C,), and the counts of each kind, (M, K): contexts of a kind have equal counts.
+
+    There are few kinds, so whatever follows from the counts alone is made once a kind and not once a context.
+    """
+    import numpy as np
+
+    counts, contexts = np.concatenate([hits, rows]), hits.shape[1]
+    numbers: dict[tuple[int, ...], int] = {}
+    kinds = np.empty(contexts, np.int32)
+    for start in range(0, contexts, AT_ONCE):
+        different, which = np.unique(counts[:, start : start + AT_ONCE], axis=1, return_inverse=True)
+        known = [numbers.setdefault(tuple(column), len(numbers)) for column in different.T.tolist()]
+        kinds[start : start + AT_ONCE] = np.array(known)[which]
+    of_kind = np.array(list(numbers), dtype=float).T
+    return kinds, of_kind[: len(hits)], of_kind[len(hits) :]
+
+
 def _accelerated_ends(
-    resampled: np.ndarray, hits: np.ndarray, rows: np.ndarray, confidence: float
+    resampled: np.ndarray, kinds: np.ndarray, hits: np.ndarray, rows: np.ndarray, confidence: float
 ) -> tuple[float, float]:
     """The bias-corrected and accelerated ends; every context is left out once in a time linear in the contexts.
 
@@ -78,29 +102,31 @@ def _accelerated_ends(
     import numpy as np
     from scipy.special import ndtr, ndtri
 
-    point = (hits.sum(axis=1) / rows.sum(axis=1)).mean()
+    times = np.bincount(kinds)
+    all_hits, all_rows = hits @ times, rows @ times
+    point = (all_hits / all_rows).mean()
     with np.errstate(invalid="ignore"):
-        without = (hits.sum(axis=1, keepdims=True) - hits) / (rows.sum(axis=1, keepdims=True) - rows)
+        without = (all_hits[:, None] - hits) / (all_rows[:, None] - rows)
     left_out = np.nanmean(without, axis=0)
-    deviations = left_out.mean() - left_out
-    acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
+    deviations = left_out[kinds].mean() - left_out
+    acceleration = (deviations**3)[kinds].sum() / (6 * (deviations**2)[kinds].sum() ** 1.5)
     bias = ndtri(((resampled < point).mean() + (resampled <= point).mean()) / 2)
     shifted = bias + ndtri([(1 - confidence) / 2, (1 + confidence) / 2])
     low, high = np.quantile(resampled, ndtr(bias + shifted / (1 - acceleration * shifted)))
     return float(low), float(high)
 
 
-def _mean_rates(hits: np.ndarray, rows: np.ndarray, chosen: np.ndarray, axis: int = -1) -> np.ndarray:
-    """The mean of the M rates over each resample, whose C contexts `chosen` numbers along its last axis.
+def _mean_rates(hits: np.ndarray, rows: np.ndarray, drawn: np.ndarray, axis: int = -1) -> np.ndarray:
+    """The mean of the M rates over each resample, whose C contexts have the kinds `drawn` along its last axis.
 
-    How often each context was chosen is counted first: far faster than to gather every count.
+    How often each kind was drawn is counted first: far faster than to gather every count.
     """
     import numpy as np
 
-    contexts = rows.shape[1]
-    resamples = chosen.reshape(-1, chosen.shape[axis])
-    numbered = resamples + contexts * np.arange(len(resamples))[:, None]
-    times = np.bincount(numbered.ravel(), minlength=len(resamples) * contexts).reshape(-1, contexts)
+    kinds = rows.shape[1]
+    resamples = drawn.reshape(-1, drawn.shape[axis])
+    numbered = resamples + kinds * np.arange(len(resamples))[:, None]
+    times = np.bincount(numbered.ravel(), minlength=len(resamples) * kinds).reshape(-1, kinds)
     with np.errstate(invalid="ignore"):  # a resample may miss every row of a measurement
         rates = (times @ hits.T) / (times @ rows.T)
-    return np.nanmean(rates, axis=-1).reshape(chosen.shape[:-1])
+    return np.nanmean(rates, axis=-1).reshape(drawn.shape[:-1])

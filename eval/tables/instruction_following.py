@@ -6,6 +6,7 @@ Runs in, tables out; the answers of unperturbed runs are graded again, from thei
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -58,13 +59,13 @@ def _answering(group: Group, task: str) -> Run | None:
 
 @dataclass
 class _Counts:
-    """The verdicts of one task: a list per graded answer, by the published checkers and by the corrected ones."""
+    """How many graded answers of one task have which verdicts, by the published checkers and by the corrected ones."""
 
     total: int = 0
     regraded: int = 0
     """Answers whose headline verdict is not the one of their row."""
-    published: list[list[Verdict]] = field(default_factory=list)
-    corrected: list[list[Verdict]] = field(default_factory=list)
+    published: Counter[tuple[Verdict, ...]] = field(default_factory=Counter)
+    corrected: Counter[tuple[Verdict, ...]] = field(default_factory=Counter)
 
     def rates(self, measure: str) -> tuple[Rate, Rate]:
         """The rate by the published checkers and by the corrected ones."""
@@ -82,8 +83,8 @@ def _count(task: str, rows: Iterable[Dialogue]) -> _Counts:
         published, corrected = verdicts(row), verdicts(row, corrected=True)
         assert published is not None and corrected is not None, f"{task} row {row.id} is graded and has no answer"
         counts.regraded += row.correct is not all(getattr(verdict, HEADLINES[task]) for verdict in published)
-        counts.published.append(published)
-        counts.corrected.append(corrected)
+        counts.published[tuple(published)] += 1
+        counts.corrected[tuple(corrected)] += 1
     return counts
 
 
@@ -102,7 +103,9 @@ def _table(name: str, counts: dict[str, _Counts], notes: Iterable[str]) -> Table
     return Table(f"Instruction following, {name}", columns, (*lines, totals), (*NOTES, *notes, *warnings))
 
 
-def _rate(answers: list[list[Verdict]], level: str, name: str) -> Rate:
-    passed = [[bool(getattr(verdict, name)) for verdict in answer] for answer in answers]
-    outcomes = [all(answer) for answer in passed] if level == "prompt" else [one for answer in passed for one in answer]
-    return Rate(sum(outcomes), len(outcomes))
+def _rate(answers: Counter[tuple[Verdict, ...]], level: str, name: str) -> Rate:
+    passed = [([bool(getattr(verdict, name)) for verdict in answer], times) for answer, times in answers.items()]
+    outcomes = [([all(answer)], times) for answer, times in passed] if level == "prompt" else passed
+    return Rate(
+        sum(times * sum(answer) for answer, times in outcomes), sum(times * len(answer) for answer, times in outcomes)
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ RowOf = Callable[..., Dialogue]
 
 def counts(*runs: list[str]) -> LabelCounts:
     """Runs over the same contexts, one row each."""
-    return LabelCounts(tuple({f"c{i:03}": Counter([label]) for i, label in enumerate(labels)} for labels in runs))
+    return LabelCounts.of([(f"{i:016x}", label) for i, label in enumerate(labels)] for labels in runs)
 
 
 def test_one_run_of_single_contexts_has_wilson_s_interval() -> None:
@@ -35,11 +34,11 @@ def test_runs_weigh_alike_whatever_their_rows() -> None:
     assert share == pytest.approx((0.25 + 1.0) / 2)
     assert interval == clustered_interval([[1] * 10 + [0] * 30, [1] * 10 + [0] * 30], [[1] * 40, [1] * 10 + [0] * 30])
     assert found.rows == 50
-    assert found.labels == {"a", "b"}
+    assert found.labels == ("a", "b")
 
 
 def test_a_context_with_two_rows_is_resampled_whole() -> None:
-    twice = LabelCounts(({f"c{i}": Counter({"a" if i < 20 else "b": 2}) for i in range(80)},))
+    twice = LabelCounts.of([[(f"c{i // 2}", "a" if i < 40 else "b") for i in range(160)]])
     share, interval = twice.share("a")
     plain = wilson(40, 160)
     assert share == 0.25 and interval is not None and plain is not None
@@ -48,7 +47,7 @@ def test_a_context_with_two_rows_is_resampled_whole() -> None:
 
 def test_a_run_without_rows_makes_the_share_unknown() -> None:
     assert counts(["a"], []).share("a") == (None, None)
-    assert LabelCounts(()).share("a") == (None, None)
+    assert LabelCounts.of([]).share("a") == (None, None)
 
 
 def test_a_context_is_the_conversation_before_the_answer(row_of: RowOf) -> None:
@@ -63,4 +62,4 @@ def test_only_judged_rows_of_the_setting_count(make_run: MakeRun, row_of: RowOf)
     failed = replace(row_of("gsm8k", 2, "other"), failure=Failure("judge", "timeout"))
     rows = [row_of("gsm8k", 1, "other"), failed, row_of("coval", 3, "acknowledgement", held_out=True)]
     found = count_labels([read_run(make_run("one", rows))], "self-generated")
-    assert (found.rows, found.labels) == (1, {"other"})
+    assert (found.rows, found.labels) == (1, ("other",))

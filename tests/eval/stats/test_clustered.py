@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from eval.stats.clustered import RESAMPLES, _accelerated_ends, _mean_rates, clustered_interval
+from eval.stats import clustered
+from eval.stats.clustered import RESAMPLES, _accelerated_ends, _kinds, _mean_rates, clustered_interval
 from eval.stats.rates import wilson
 
 
@@ -64,11 +65,21 @@ def test_its_ends_are_scipy_s_on_the_same_resamples(contexts: int) -> None:
     rng = np.random.default_rng(contexts)
     hits, rows = clusters(0.2, contexts, 4, 0.4, rng)[None].astype(float), np.full((1, contexts), 4.0)
     hits[0, 0] = 1
-    direct = bootstrap(
-        (np.arange(contexts),), partial(_mean_rates, hits, rows), n_resamples=RESAMPLES, method="BCa", rng=rng
-    )
-    ends = _accelerated_ends(direct.bootstrap_distribution, hits, rows, 0.95)
+    kinds, hits, rows = _kinds(hits, rows)
+    direct = bootstrap((kinds,), partial(_mean_rates, hits, rows), n_resamples=RESAMPLES, method="BCa", rng=rng)
+    ends = _accelerated_ends(direct.bootstrap_distribution, kinds, hits, rows, 0.95)
     assert ends == pytest.approx(tuple(direct.confidence_interval), abs=1e-12)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+def test_contexts_of_a_kind_have_equal_counts(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(clustered, "AT_ONCE", at_once)
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 4, (2, 200))
+    hits = rng.binomial(rows, 0.5)
+    kinds, hits_of_kind, rows_of_kind = _kinds(hits, rows)
+    assert (hits_of_kind[:, kinds] == hits).all() and (rows_of_kind[:, kinds] == rows).all()
+    assert len(set(zip(*hits_of_kind, *rows_of_kind, strict=True))) == rows_of_kind.shape[1] == kinds.max() + 1
 
 
 def test_twenty_thousand_contexts_are_possible() -> None:
