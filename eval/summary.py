@@ -1,4 +1,4 @@
-"""What the rows of a run add up to, per task: states, rates, labels, lengths. One pass, no row is held.
+"""What the rows of a run add up to, per task: states, rates, labels, lengths. One pass; of a row, 16 bytes are held.
 
 It knows no table and no file; `eval/tables/` prints what it counts. Rows come in any order and give the same summary.
 """
@@ -6,12 +6,13 @@ It knows no table and no file; `eval/tables/` prints what it counts. Rows come i
 from __future__ import annotations
 
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from eval.dialogue import STATES, Dialogue, Message, State, content_hash
+from eval.dialogue import STATES, Dialogue, Message, State
 from eval.labels import SPECIFIC
 from eval.stats.rates import Rate
 from eval.turn_variety import opening, skeleton
@@ -109,8 +110,9 @@ class _Tally:
     states: Counter[State] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
-    skeletons: Counter[str] = field(default_factory=Counter)
-    openings: Counter[str] = field(default_factory=Counter)
+    skeletons: array[int] = field(default_factory=lambda: array("q"))
+    openings: array[int] = field(default_factory=lambda: array("q"))
+    """Of every judged user turn, 64 bits each: how many differ is not known before the last."""
 
     def add(self, dialogue: Dialogue) -> None:
         """Count one finished dialogue."""
@@ -142,8 +144,9 @@ class _Tally:
         self.genuine += dialogue.judgement.genuine
         self.labels[dialogue.judgement.label] += 1
         self.judges[dialogue.judgement.judge] += 1
-        self.skeletons[content_hash(skeleton(turn.text))] += 1
-        self.openings[opening(turn.text)] += 1
+        words = skeleton(turn.text)
+        self.skeletons.append(hash(words))
+        self.openings.append(hash(opening(words)))
 
     def merge(self, other: _Tally) -> None:
         """Count the rows of another tally too."""
@@ -166,10 +169,17 @@ class _Tally:
             cut_off=Rate(self.cut_off, self.generated_answers),
             labels=dict(sorted(self.labels.items())),
             mean_user_tokens=self.user_tokens / self.counted_turns if self.counted_turns else None,
-            different_turns=len(self.skeletons),
-            commonest_opening=max(self.openings.values(), default=0),
+            different_turns=len(_times(self.skeletons)),
+            commonest_opening=max(_times(self.openings), default=0),
             judges=dict(sorted(self.judges.items())),
         )
+
+
+def _times(digests: array[int]) -> list[int]:
+    """How often each different one is there."""
+    import numpy as np
+
+    return np.unique_counts(digests).counts.tolist()
 
 
 def user_turn_of(dialogue: Dialogue) -> Message | None:

@@ -44,6 +44,6 @@ def skeleton(turn: str) -> str:
     return " ".join(word for word in words_of(NUMBER.sub(" ", kept)) if not NUMBER_WORD.match(word))
 
 
-def opening(turn: str) -> str:
+def opening(skeleton: str) -> str:
     """The first words of a turn's skeleton: the template behind turns that only quote different things."""
-    return " ".join(skeleton(turn).split()[:OPENING])
+    return " ".join(skeleton.split()[:OPENING])
