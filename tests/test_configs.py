@@ -11,6 +11,7 @@ import pytest
 from data_gen.generate_config import GenerateConfig
 from eval.command_line import load
 from eval.config import Config
+from eval.paper.published import read_paper
 from eval.probe_config import ProbeConfig
 from eval.sweep_config import SweepConfig
 from train.rl_config import RlConfig
@@ -43,6 +44,18 @@ def test_it_loads_and_starts_with_its_command(path: Path) -> None:
     config = load(CLASSES[module], ["--config", str(path), *arguments[2:]], prog=module, about="")
     if isinstance(config, SweepConfig):
         assert {cell.model for cell in config.cells()} == set(config.models)
+
+
+def test_the_sweep_of_the_paper_measures_every_number_that_is_no_training_result() -> None:
+    config = load(SweepConfig, ["--config", str(CONFIGS / "eval" / "sweep_paper.yaml")], prog="", about="")
+    tasks = config.probe["tasks"].keys() - {"gpqa"} | {"gpqa_main", "gpqa_diamond"}
+    assert config.probe["tasks"]["gpqa"] == {"subset": "both"}
+    conditions = {change.name if change else "base" for change in config.perturbations.values()}
+    assert {Path(fields["model"]).name for fields in config.models.values()} == set(read_paper().models)
+    for name in ("table1", "table3", "table4", "table5"):
+        for column in read_paper().tables[name].columns:
+            assert column["task"] in tasks and column["temperature"] in config.temperatures
+            assert column.get("condition", "base") in conditions
 
 
 @pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.stem)
