@@ -6,7 +6,7 @@ All processes call these functions together, whatever the kind; where each has a
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,18 @@ def whole(trainer: Trainer) -> Iterator[None]:
         trainer.model_wrapped, trainer.accelerator, gradient_checkpointing_kwargs=kwargs
     )
     with whole_model as model, _without_hooks(model):
+        yield
+
+
+@contextmanager
+def writable(trainer: Trainer, weights: Sequence[Tensor]) -> Iterator[None]:
+    """Meanwhile every process may write into `weights` of the model in a trainer, all of them the same."""
+    if not _is_zero3(trainer):
+        yield  # FSDP2's shards are written like whole ones, element by element
+        return
+    import deepspeed
+
+    with deepspeed.zero.GatheredParameters(list(weights), modifier_rank=0):
         yield
 
 

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WATCHING = {
-    *("name", "report_to", "shown_episodes", "run_dir", "dry_run", "allow_slow"),
-    *("model", "revision", "format", "data_dir"),
+SERVER = {f"vllm_{name}" for name in ("server_base_url", "server_host", "server_port", "server_timeout", "group_port")}
+"""Settings of TRL for where vLLM's server is: a job that is started again may find it on another node."""
+WATCHING: dict[str, Any] = {
+    **dict.fromkeys(("name", "report_to", "shown_episodes", "run_dir", "dry_run", "allow_slow"), True),
+    **dict.fromkeys(("model", "revision", "format", "data_dir"), True),
+    "trl": SERVER,
 }
 """Fields that do not decide what is trained, or that the protocol has by their content."""
 

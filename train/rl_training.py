@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from eval.serving.vllm_version import installed_vllm
 from eval.tracker import Tracker
 from train.accuracy_price import multiplier_after
 from train.adapters import trained_weights
@@ -29,6 +30,7 @@ from train.scoring import Scored, Scorer
 from train.training import Tell, language_model, measure
 from train.training_log import NoLog, TrainingLog, read_log
 from train.turn_credit import Scale
+from train.weight_sync import WeightSyncCheck
 
 if TYPE_CHECKING:
     from trl import GRPOTrainer
@@ -62,6 +64,8 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     from train.trainer_events import listener
 
     disable_progress_bar()
+    if parts.arguments.use_vllm:
+        installed_vllm()
     checkpoint = told_by_main(lambda: last_checkpoint(folder / "checkpoints"))
     done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
     rollout = _rollout(parts, records)
@@ -108,7 +112,21 @@ def _rollout(parts: Parts, records: Records) -> Rollout:
         name=config.name,
         score=_recorded(parts, scorer, records),
         figure_names=scorer.figure_names,
+        before=_weight_sync(parts, records),
     )
+
+
+def _weight_sync(parts: Parts, records: Records) -> WeightSyncCheck:
+    """The check of vLLM's weights on the first prompt, and where its figures go."""
+
+    def tell(step: int, figures: Mapping[str, float]) -> None:
+        records.log.append(step, {"weight_sync": figures})
+        records.tracker.log(step, {"weight_sync": figures})
+        found = max(value for name, value in figures.items() if name != "allowed")
+        records.tell(f"vLLM's log-probs differ from the trainer's by {found:.2g}, {figures['allowed']:g} is allowed")
+
+    first = next(iter(parts.prompts.values())).dialogue
+    return WeightSyncCheck(parts.chat_format.open_turn(first.messages, "assistant" if parts.joint else "user"), tell)
 
 
 def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:

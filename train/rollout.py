@@ -45,9 +45,12 @@ class Rollout:
     score: Score
     figure_names: Sequence[str]
     """Of the figures that `score` gives."""
+    before: Callable[[GRPOTrainer], None] = lambda trainer: None
+    """Is called with the trainer before episodes are sampled, when its sampler has its weights."""
 
     def __call__(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """What TRL needs of the episodes of this process; `credit` and `rewards` are columns of ours."""
+        self.before(trainer)
         step, copies = trainer.state.global_step, int(trainer.num_generations or 1)
         first = trainer.accelerator.process_index * len(prompts)
         episodes = [self._start(self.dialogues[id], first + place) for place, id in enumerate(prompts)]

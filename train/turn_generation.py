@@ -43,7 +43,7 @@ def generate(
         prompts: ids, of which `copies` after each other are the same.
         seeds: of the random stream of each row.
     """
-    around = _vllm_turn(trainer, limits) if trainer.use_vllm else _transformers_turn(trainer, limits, seeds)
+    around = vllm_turn(trainer, limits) if trainer.use_vllm else _transformers_turn(trainer, limits, seeds)
     with around:
         turns, logprobs = trainer._generate_single_turn([list(ids) for ids in prompts], None, {}, copies)
     if logprobs is None:
@@ -66,12 +66,14 @@ def _transformers_turn(trainer: GRPOTrainer, limits: TurnLimits, seeds: Sequence
 
 
 @contextmanager
-def _vllm_turn(trainer: GRPOTrainer, limits: TurnLimits) -> Iterator[None]:
+def vllm_turn(trainer: GRPOTrainer, limits: TurnLimits, **sampling: Any) -> Iterator[None]:
+    """Meanwhile the vLLM of `trainer` generates turns that end so; `sampling` outweighs the trainer's."""
     generation = trainer.vllm_generation
     before = (generation.generation_kwargs, generation.max_completion_length)
     # Without ignore_eos, the ends of the model's generation_config.json would end a turn of either role.
     ends = {"stop_token_ids": sorted(limits.stop_ids), "ignore_eos": True, "skip_special_tokens": False}
-    generation.generation_kwargs, generation.max_completion_length = {**before[0], **ends}, limits.tokens
+    generation.generation_kwargs = {**before[0], **ends, **sampling}
+    generation.max_completion_length = limits.tokens
     try:
         yield
     finally:

@@ -18,7 +18,8 @@ TOLERANCE = 0.01
 """Largest difference of a log-prob between sides that both compute in float32."""
 ROUNDED = 0.25
 """The same where one rounds to 16 bits. bfloat16 keeps 8 bits: logits from 16 to 32 are 0.125 apart, so that each side
-errs by half of that, and by what its kernels have rounded before."""
+errs by half of that, and by what its kernels have rounded before. Of SmolLM2-135M's likeliest tokens at 122 places,
+bfloat16 moved the log-prob by 0.02 in the mean and by 0.18 at most, 0.08 with the moved norm."""
 
 
 class Said(NamedTuple):

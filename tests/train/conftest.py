@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval.dialogue import Dialogue, Message
+from eval.speech.chat_format import ChatFormat
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
@@ -134,3 +135,18 @@ def data_files(tmp_path: Path) -> dict[str, Path]:
         "data": write_rows(tmp_path / "conversations.jsonl", map(conversation, range(12))),
         "replay": write_rows(tmp_path / "solutions.jsonl", [solution(n, n % 3 > 0) for n in range(12)]),
     }
+
+
+@pytest.fixture
+def lively(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A random model ends some of its turns, and some of them are rewarded: else nothing would be trained."""
+    stop_ids = ChatFormat.stop_ids
+
+    def more_stops(self: ChatFormat, role: str) -> frozenset[int]:
+        odd = {token for token in range(len(self.tokenizer)) if not self.decode([token]).isascii()}
+        return stop_ids(self, role) | odd
+
+    monkeypatch.setattr(ChatFormat, "stop_ids", more_stops)
+    monkeypatch.setattr(
+        "eval.judges.grounding.decide", lambda exchange: ("other", "genuine_followup")[len(exchange.turn.raw) % 2]
+    )

@@ -12,7 +12,6 @@ import pytest
 
 from eval.dialogue import Dialogue
 from eval.rows import read_rows
-from eval.speech.chat_format import ChatFormat
 from eval.weights import model_folder
 from train import kernels, rl_training
 from train.rl import main
@@ -21,19 +20,7 @@ from train.training_log import TrainingLog, read_log
 Run = Callable[..., int]
 
 
-@pytest.fixture(autouse=True)
-def lively(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A random model ends some of its turns, and some of them are rewarded: else nothing would be trained."""
-    stop_ids = ChatFormat.stop_ids
-
-    def more_stops(self: ChatFormat, role: str) -> frozenset[int]:
-        odd = {token for token in range(len(self.tokenizer)) if not self.decode([token]).isascii()}
-        return stop_ids(self, role) | odd
-
-    monkeypatch.setattr(ChatFormat, "stop_ids", more_stops)
-    monkeypatch.setattr(
-        "eval.judges.grounding.decide", lambda exchange: ("other", "genuine_followup")[len(exchange.turn.raw) % 2]
-    )
+pytestmark = pytest.mark.usefixtures("lively")
 
 
 @pytest.fixture

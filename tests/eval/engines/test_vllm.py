@@ -5,8 +5,11 @@ Tests marked `vllm` need vLLM: `make test-vllm` runs them in an environment of t
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 import random
+import runpy
 import signal
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -15,6 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval.checks.same_weights import (
+    TOKENS,
+    TOLERANCE,
+    Compared,
+    Said,
+    compared,
+    differing,
+    is_last_norm,
+    moved,
+    unmoved,
+)
 from eval.config import ConfigError
 from eval.dialogue import Failure
 from eval.engine import Completion, Prompt, Sampling
@@ -180,6 +194,51 @@ def test_prompts_without_tokens_or_room_fail_alone_and_a_caller_may_stop_early(r
     early.close()
     again = dict(random_case.there.generate(random_case.prompts[:3], GREEDY, random_case.stop_ids))
     assert again.keys() == {prompt.key for prompt in random_case.prompts[:3]}
+
+
+@pytest.mark.vllm
+def test_weights_that_are_handed_over_as_trl_does_are_served(random_case: Case) -> None:
+    """Straight to the model in vLLM's worker, a weight at a time; what stood in the cache is of no use any more."""
+    case, prompt = random_case, random_case.prompts[0]
+    worker = case.there.core.model_executor.driver_worker.model_runner
+    ((name, weights),) = [pair for pair in case.here.model.named_parameters() if is_last_norm(pair[0])]
+    kept = weights.detach().clone()
+
+    def look() -> Compared:
+        greedy = Sampling(max_tokens=TOKENS)
+        ((_, (said,)),) = case.there.several([prompt], greedy, frozenset(), 1, log_probs=True)
+        return compared(case.here.model, prompt.ids, Said(said.ids, said.log_probs))
+
+    def hand_over() -> None:
+        worker.model.load_weights([(name, weights.data)])
+        case.there.core.reset_prefix_cache()
+
+    before = look()
+    weights.data.copy_(moved(kept))
+    try:
+        stale = look()
+        hand_over()
+        after = look()
+    finally:
+        weights.data.copy_(kept)
+        hand_over()
+    assert differing(before, TOLERANCE) is None
+    assert unmoved(before, stale) and differing(stale, TOLERANCE)
+    assert unmoved(before, after) is None and differing(after, TOLERANCE) is None
+    assert differing(look(), TOLERANCE) is None
+
+
+@pytest.mark.vllm
+def test_what_stands_in_for_vllm_in_the_tests_of_training_takes_what_vllm_takes(environment: None) -> None:
+    from vllm import LLM, SamplingParams
+    from vllm.engine.arg_utils import EngineArgs
+
+    stand_ins = runpy.run_path(str(Path(__file__).parents[2] / "train" / "vllm_stand_ins.py"))
+    for real, other in ((SamplingParams, stand_ins["SamplingParams"]), (LLM.generate, stand_ins["LLM"].generate)):
+        assert set(inspect.signature(other).parameters) <= set(inspect.signature(real).parameters)
+    given_by_trl = ("max_num_seqs", "enable_sleep_mode", "distributed_executor_backend", "logprobs_mode", "model_impl")
+    assert set(given_by_trl) <= {field.name for field in dataclasses.fields(EngineArgs)}
+    assert callable(LLM.reset_prefix_cache)
 
 
 @pytest.mark.vllm
