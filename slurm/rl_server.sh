@@ -15,7 +15,7 @@
 # The last node serves MODEL with vLLM for rollouts, the others train it. Not run yet: no GPU was at hand.
 source slurm/env.sh && source slurm/launch.sh
 model="${1:?a model folder or Hub id comes first}" && shift
-with_config configs/train/rl_qwen3.5-2b.yaml "$@"
+with_config configs/train/rl_qwen3.5-2b_server.yaml "$@"
 meet
 refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$((MAX_REQUEUES + 1))"
 server_host="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | tail -n 1)"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval.command_line import load
 from eval.config import ConfigError, validate
-from train.grpo_arguments import OURS, REFUSED, grpo_arguments
+from train.grpo_arguments import OURS, REFUSED, episodes_per_step, grpo_arguments
 from train.rl_config import RlConfig
 
 
@@ -95,3 +97,37 @@ def test_groups_that_are_not_whole_are_refused() -> None:
 def test_a_judge_must_be_done_before_processes_give_up_on_each_other() -> None:
     with pytest.raises(ConfigError, match=r"judge_s is 4000 s.*ddp_timeout"):
         arguments(judge_s=4000)
+
+
+CONFIGS = Path(__file__).parent.parent.parent / "configs" / "train"
+QWEN = {"colocate": CONFIGS / "rl_qwen3.5-2b.yaml", "server": CONFIGS / "rl_qwen3.5-2b_server.yaml"}
+
+
+@pytest.mark.parametrize("mode", QWEN)
+def test_the_committed_configurations_with_vllm_are_arguments_of_trl(mode: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("transformers.training_args.is_torch_bf16_gpu_available", lambda: True)
+    config = load(RlConfig, ["--config", str(QWEN[mode])], prog="", about="")
+    found = grpo_arguments(config, Path("runs/x/checkpoints"), 700)
+    assert (found.use_vllm, found.vllm_mode, found.vllm_importance_sampling_correction) == (True, mode, True)
+    assert found.vllm_importance_sampling_mode == "token_truncate" and not found.vllm_enable_sleep_mode
+    assert (found.vllm_server_base_url is None) is (mode == "colocate")
+    assert episodes_per_step(found) == 128 and found.max_steps == 200
+
+
+def test_the_two_configurations_with_vllm_train_the_same() -> None:
+    beside, apart = (load(RlConfig, ["--config", str(path)], prog="", about="").model_dump() for path in QWEN.values())
+    for values in (beside, apart):
+        values["trl"] = {name: value for name, value in values["trl"].items() if not name.startswith("vllm_")}
+        del values["run_dir"]
+    assert beside == apart
+
+
+def test_the_job_with_a_server_gives_settings_that_trl_has(repository: Path) -> None:
+    job = (repository / "slurm" / "rl_server.sh").read_text(encoding="utf-8")
+    given = re.findall(r'(trl\.\w+)=([^"\s]+)', job)
+    assert {"trl.vllm_mode", "trl.vllm_server_base_url", "trl.vllm_group_port"} <= dict(given).keys()
+    values = [f"{name}={51300 if value == '$group_port' else value}" for name, value in given]
+    found = grpo_arguments(
+        load(RlConfig, ["--config", str(QWEN["server"]), *values], prog="", about=""), Path("x"), 700
+    )
+    assert found.vllm_mode == "server" and found.vllm_group_port == 51300

@@ -15,6 +15,7 @@ from eval.checks.run_folder import folder_check
 from eval.checks.served_weights import served_check
 from eval.checks.tracking import tracker_checks
 from eval.dialogue import Message
+from eval.serving.vllm_version import required_vllm
 from train.checks.trained_model import Example, TrainedModel
 from train.grpo_arguments import episodes_per_step
 from train.rl_config import RlConfig
@@ -49,7 +50,7 @@ def checks(config: RlConfig) -> list[Check]:
     judges = [("judge that rewards", config.judge)]
     judges += [("judge that evaluates", config.probe.judge)] if config.probe else []
     served = [served_check(_vllm, lambda: model.folder, lambda: episode_ids(parts()))] if vllm_serves(config) else []
-    vllm = ("trl[vllm]",) if vllm_serves(config) else ()
+    vllm = (required_vllm(),) if vllm_serves(config) else ()
     return [
         Check("pins", functools.partial(pins, ("train",), vllm)),
         *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
@@ -79,7 +80,7 @@ def vllm_serves(config: RlConfig) -> bool:
 
 
 def _vllm(folder: Path) -> Any:
-    """vLLM as the probe starts it: its sum of these weights is compared, not how TRL hands it new ones."""
+    """vLLM as the probe starts it; whether it takes what TRL hands over is looked at by the run (`weight_sync.py`)."""
     return plugin.load("eval.engines", "vllm").Engine(folder)
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from eval.doctor import main
+from eval.serving.vllm_version import WINDOW
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_good_configuration_is_go(diagnose) -> None:
         ({"judge": "local"}, "settings", "would reward what it evaluates"),
         ({"answer_tokens": 4000}, "settings", "more than the 512 of the model"),
         ({"max_episodes": 1}, "settings", "max_episodes is 1, and a step has 8"),
-        ({"trl": {"use_vllm": True}}, "pins", "vllm"),
+        ({"trl": {"use_vllm": True}}, "pins", f"userturn needs vllm{WINDOW}"),
         ({"prompts": {"dialogues": {"path": "none.jsonl"}}}, "prompts", "none.jsonl"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
