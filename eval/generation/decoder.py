@@ -72,7 +72,7 @@ class Decoder:
 
     @cached_property
     def reader(self) -> PromptReader:
-        """Of the prompts; it keeps what they begin with."""
+        """Reads the prompts; it keeps what they begin with."""
         return PromptReader(self.model)
 
     def prefill(self, rows: Sequence[Row]) -> Batch:

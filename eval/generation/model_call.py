@@ -1,4 +1,4 @@
-"""A call of the model on a batch that is padded on the left."""
+"""A call of the model on a batch whose rows end together, padded on the left or behind what they begin with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def forward(
     ends = torch.tensor(lengths, device=model.device)[:, None]
     places = torch.arange(total, device=model.device)[None] - (total - ends)
     mask = places >= prefix
-    mask[:, :prefix] |= prefix > 0
+    mask[:, :prefix] = True
     output = model(
         input_ids=ids.to(model.device),
         attention_mask=mask.long(),

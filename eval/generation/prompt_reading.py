@@ -1,7 +1,7 @@
 """Reading of prompts into a cache: what several of them have in common is read once.
 
-Rows with the same prompt, such as several user turns of one context, share all of it; the prompts of one chat format
-share its opening. Either changes logits within rounding, as any other batch does.
+Rows with the same prompt, such as several user turns of one context, share all of it. The prompts of one chat format
+share its opening, which is kept where every layer is plain attention. Either changes logits by no more than rounding.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from transformers import Cache, PreTrainedModel
 
 SHORTEST = 16
-"""Tokens of an opening from which on it is read apart."""
+"""Tokens below which an opening is not read apart."""
 SHARE = 8
-"""An opening is read apart where it is at least one part of so many of the longest prompt.
+"""The longest prompt has at most so many times the tokens of an opening that is read apart.
 
 A long prompt alone is read without a mask, which skips half of its attention; an opening of it would need one.
 """
@@ -60,7 +60,7 @@ class PromptReader:
         return logits, cache
 
     def _opening_of(self, prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        """What all begin with, and one token less than the shortest; the last opening where that is most of it."""
+        """What all begin with, shorter than the shortest; the last opening instead, where that is most of it."""
         common = common_opening(prompts)[: min(map(len, prompts)) - 1]
         known = common[: len(self._opening)] == self._opening
         if known and (len(prompts) == 1 or 2 * len(self._opening) > len(common)):
@@ -69,9 +69,10 @@ class PromptReader:
 
     def _cache_of(self, opening: tuple[int, ...]) -> Cache:
         if self._read_opening is None or opening != self._opening:
-            self._opening, self._read_opening = opening, new_cache(self._config)
-            ids = padded([opening])
-            model_call.forward(self.model, ids, [len(opening)], len(opening), self._read_opening)
+            cache = new_cache(self._config)
+            model_call.forward(self.model, padded([opening]), [len(opening)], len(opening), cache)
+            # Not before: a forward that runs out of memory leaves layers without keys.
+            self._opening, self._read_opening = opening, cache
         return self._read_opening
 
 

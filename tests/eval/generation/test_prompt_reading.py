@@ -100,6 +100,19 @@ def test_another_opening_takes_the_place_of_the_last(read: Read) -> None:
         assert read(reader, prompts) == [(1, len(opening)), (2, 6)]
 
 
+def test_an_opening_for_which_memory_was_short_is_read_again(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = PromptReader(build("llama"))
+    prompts = [(*tokens(24, 0), *tokens(count, count)) for count in (9, 4)]
+
+    def short(*_: Any) -> Any:
+        raise MemoryError
+
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(model_call, "forward", short)
+        reader.read(prompts)
+    assert read(reader, prompts) == [(1, 24), (2, 9)]
+
+
 @pytest.mark.parametrize(("opening", "longest"), [(SHORTEST - 1, 40), (SHORTEST + 4, (SHORTEST + 5) * SHARE)])
 def test_an_opening_that_is_too_small_a_part_is_not_read_apart(read: Read, opening: int, longest: int) -> None:
     prompts = [(*tokens(opening, 0), less, *tokens(longest - opening - less - 1, 1)) for less in (0, 1)]
