@@ -249,7 +249,7 @@ def test_what_vllm_does_not_know_is_told_in_a_line(random_llama: Path, environme
 
 
 @pytest.mark.vllm
-@pytest.mark.timeout(3600)  # two servers are started, each of which imports vLLM twice
+@pytest.mark.timeout(3600)  # two servers start, and three processes of each import vLLM
 def test_a_server_gives_the_same_ids_and_a_killed_one_leaves_a_run_that_goes_on(
     random_case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
