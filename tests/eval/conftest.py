@@ -17,7 +17,7 @@ from eval.run_dir import RunDir
 from eval.summary import summarise
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 
 class FolderConfig(Config):
@@ -90,6 +90,26 @@ def protocol(
     }
 
 
+def random_model_of(family: str, vocabulary: int) -> PreTrainedModel:
+    """A small random model of plain attention (llama), of linear (qwen3_5) or of sliding windows beside it (gemma3)."""
+    import torch
+    import transformers
+
+    sizes: dict[str, Any] = {"vocab_size": vocabulary, "hidden_size": 32, "intermediate_size": 64}
+    sizes |= {"num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8}
+    sizes |= {"max_position_embeddings": 128, "initializer_range": 0.3, "tie_word_embeddings": False}
+    torch.manual_seed(0)
+    if family == "llama":
+        return transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
+    if family == "qwen3_5":
+        linear = {f"linear_{part}": 2 for part in ("num_key_heads", "num_value_heads")}
+        heads = {f"linear_{part}": 8 for part in ("key_head_dim", "value_head_dim")}
+        return transformers.Qwen3_5ForCausalLM(transformers.Qwen3_5TextConfig(**sizes, **linear, **heads)).eval()
+    layers = ["sliding_attention", "full_attention"] * 2
+    config = transformers.Gemma3TextConfig(**sizes, sliding_window=12, layer_types=layers)
+    return transformers.Gemma3ForCausalLM(config).eval()
+
+
 @pytest.fixture(scope="session")
 def tiny_model(smollm2_tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small Llama with random weights that reads ChatML."""
@@ -150,3 +170,9 @@ def rows_of() -> Callable[..., list[Dialogue]]:
 def row_of() -> Callable[..., Dialogue]:
     """`judged_row`: one row with a known judgement."""
     return judged_row
+
+
+@pytest.fixture(scope="session")
+def random_model() -> Callable[[str, int], PreTrainedModel]:
+    """`random_model_of`: a small random model of a family, by its name and the size of its vocabulary."""
+    return random_model_of

@@ -22,45 +22,19 @@ VOCABULARY = 97
 STOP = frozenset(range(3, VOCABULARY, 9))
 GREEDY = Sampling(max_tokens=20)
 SAMPLED = Sampling(max_tokens=20, temperature=0.9, top_p=0.9, top_k=50)
-SIZES: dict[str, Any] = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "max_position_embeddings": 128,
-    "initializer_range": 0.3,
-    "tie_word_embeddings": False,
-}
-
-
-def build(family: str) -> Any:
-    import torch
-    import transformers
-
-    torch.manual_seed(0)
-    if family == "llama":
-        return transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES))
-    if family == "qwen3_5":
-        linear = {f"linear_{part}": 2 for part in ("num_key_heads", "num_value_heads")}
-        heads = {f"linear_{part}": 8 for part in ("key_head_dim", "value_head_dim")}
-        return transformers.Qwen3_5ForCausalLM(transformers.Qwen3_5TextConfig(**SIZES, **linear, **heads))
-    layers = ["sliding_attention", "full_attention"] * 2
-    config = transformers.Gemma3TextConfig(**SIZES, sliding_window=12, layer_types=layers)
-    return transformers.Gemma3ForCausalLM(config)
 
 
 @pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def folder_of(
+    random_model: Callable[[str, int], Any], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
     """The model folder of a family, made once."""
     made: dict[str, Path] = {}
 
     def folder(family: str) -> Path:
         if family not in made:
             made[family] = tmp_path_factory.mktemp(family)
-            build(family).save_pretrained(made[family])
+            random_model(family, VOCABULARY).save_pretrained(made[family])
             (made[family] / "tokenizer.json").write_text("{}")
             (made[family] / "chat_template.jinja").write_text("{{ messages }}")
         return made[family]

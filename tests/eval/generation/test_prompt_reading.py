@@ -13,35 +13,14 @@ from eval.generation.kv_cache import new_cache
 from eval.generation.prompt_reading import SHARE, SHORTEST, PromptReader, common_opening, padded
 
 VOCABULARY = 97
-SIZES: dict[str, Any] = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "initializer_range": 0.3,
-}
 
-
-def build(family: str) -> Any:
-    import torch
-    import transformers
-
-    torch.manual_seed(0)
-    if family == "llama":
-        return transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).eval()
-    if family == "qwen3_5":
-        linear = {f"linear_{part}": 2 for part in ("num_key_heads", "num_value_heads")}
-        heads = {f"linear_{part}": 8 for part in ("key_head_dim", "value_head_dim")}
-        return transformers.Qwen3_5ForCausalLM(transformers.Qwen3_5TextConfig(**SIZES, **linear, **heads)).eval()
-    layers = ["sliding_attention", "full_attention"] * 2
-    config = transformers.Gemma3TextConfig(**SIZES, sliding_window=12, layer_types=layers)
-    return transformers.Gemma3ForCausalLM(config).eval()
-
-
+ModelOf = Callable[[str, int], Any]
 Read = Callable[[PromptReader, list[tuple[int, ...]]], list[tuple[int, int]]]
+
+
+@pytest.fixture
+def reader(random_model: ModelOf) -> PromptReader:
+    return PromptReader(random_model("llama", VOCABULARY))
 
 
 @pytest.fixture
@@ -86,22 +65,23 @@ def tokens(count: int, seed: int) -> tuple[int, ...]:
     return tuple(random.Random(seed).choices(range(VOCABULARY), k=count))
 
 
-def test_the_opening_that_prompts_share_is_read_once_and_kept_for_the_next(read: Read) -> None:
-    reader, opening = PromptReader(build("llama")), tokens(24, 0)
+def test_the_opening_that_prompts_share_is_read_once_and_kept_for_the_next(reader: PromptReader, read: Read) -> None:
+    opening = tokens(24, 0)
     assert read(reader, [(*opening, *tokens(count, count)) for count in (9, 1, 4)]) == [(1, 24), (3, 9)]
     assert read(reader, [(*opening, *tokens(count, count)) for count in (3, 11)]) == [(2, 11)]
     assert read(reader, [(*opening, *tokens(6, 5))]) == [(1, 6)]
 
 
-def test_another_opening_takes_the_place_of_the_last(read: Read) -> None:
-    reader, first = PromptReader(build("llama")), tokens(20, 0)
+def test_another_opening_takes_the_place_of_the_last(reader: PromptReader, read: Read) -> None:
+    first = tokens(20, 0)
     for opening in (first, (*first, *tokens(30, 1)), tokens(17, 2)):
         prompts = [(*opening, count, *tokens(count, 3)) for count in (5, 2)]
         assert read(reader, prompts) == [(1, len(opening)), (2, 6)]
 
 
-def test_an_opening_for_which_memory_was_short_is_read_again(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = PromptReader(build("llama"))
+def test_an_opening_for_which_memory_was_short_is_read_again(
+    reader: PromptReader, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prompts = [(*tokens(24, 0), *tokens(count, count)) for count in (9, 4)]
 
     def short(*_: Any) -> Any:
@@ -114,15 +94,17 @@ def test_an_opening_for_which_memory_was_short_is_read_again(read: Read, monkeyp
 
 
 @pytest.mark.parametrize(("opening", "longest"), [(SHORTEST - 1, 40), (SHORTEST + 4, (SHORTEST + 5) * SHARE)])
-def test_an_opening_that_is_too_small_a_part_is_not_read_apart(read: Read, opening: int, longest: int) -> None:
+def test_an_opening_that_is_too_small_a_part_is_not_read_apart(
+    reader: PromptReader, read: Read, opening: int, longest: int
+) -> None:
     prompts = [(*tokens(opening, 0), less, *tokens(longest - opening - less - 1, 1)) for less in (0, 1)]
-    assert read(PromptReader(build("llama")), prompts) == [(2, longest)]
+    assert read(reader, prompts) == [(2, longest)]
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen3_5", "gemma3"])
-def test_a_prompt_of_several_rows_is_read_once(read: Read, family: str) -> None:
+def test_a_prompt_of_several_rows_is_read_once(random_model: ModelOf, read: Read, family: str) -> None:
     one, other = tokens(21, 0), tokens(14, 1)
-    assert read(PromptReader(build(family)), [one, other, one, one, other]) == [(2, 21)]
+    assert read(PromptReader(random_model(family, VOCABULARY)), [one, other, one, one, other]) == [(2, 21)]
 
 
 def test_the_common_opening_of_prompts() -> None:
