@@ -13,7 +13,7 @@ from eval.summary import answer_of
 
 
 def asks(dialogue: Dialogue) -> bool:
-    """Whether a model has to answer it: its response is not the data's, and it is no control or row without one."""
+    """Whether a model has to answer it: it did not fail to load, is no control and has no response of the data."""
     return dialogue.failure is None and not dialogue.real_user and dialogue.messages[-1].role == "user"
 
 

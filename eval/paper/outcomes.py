@@ -14,7 +14,7 @@ from eval.labels import SPECIFIC
 from eval.summary import JUDGED, Setting, setting_of
 
 KINDS = 2**16
-"""More outcomes than differ in a run: as many as tasks, settings, states, labels and decisions together allow."""
+"""More than the different outcomes of a run, which has few tasks, settings, states, labels and decisions."""
 
 
 @dataclass(frozen=True, slots=True)

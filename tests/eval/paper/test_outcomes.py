@@ -56,7 +56,7 @@ def test_more_outcomes_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch, row
 
 
 def test_a_row_takes_sixteen_bytes_and_a_figure_none(row_of: RowOf) -> None:
-    assert np.argsort([0]).size
+    np.argsort([0])  # what numpy makes on its first use is no row's
     row, rows = row_of("gsm8k", 0, correct=True), 50_000
     tracemalloc.start()
     try:
