@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,9 +73,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             turns = (
                 Message("user", f"Tom has {number + 3} pens{' and more' * number}. He gets 4. How many?"),
                 Message("assistant", f"He has {number + 3} + 4 = {number + 7} pens."),
-                Message(
-                    "user", f"Is it still {number + 7}{' or so' * (number % 3)} if he loses one of the pens first?"
-                ),
+                Message("user", f"Is it still {number + 7}{' or so' * (number % 3)} if he loses one of them first?"),
             )
             file.write(json.dumps(Dialogue("collab", turns).to_json()) + "\n")
     return path
@@ -107,11 +104,8 @@ def plain(tiny: Path, data: Path) -> tuple[float, int]:
 
 @pytest.mark.parametrize("lora", ["--lora.r 4", "--lora null"], ids=["adapters", "all"])
 def test_only_trained_positions_are_projected_and_the_loss_is_the_plain_one(
-    lora: str, tiny: Path, data: Path, repository: Path, tmp_path: Path
+    lora: str, tiny: Path, data: Path, deepspeed: None, repository: Path, tmp_path: Path
 ) -> None:
-    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
-    if shutil.which(os.environ.get("CXX", "c++")) is None:
-        pytest.skip("no C++ compiler: DeepSpeed compiles an extension on a machine without a GPU")
     script, counts, run_dir = tmp_path / "counting.py", tmp_path / "counts", tmp_path / "run"
     script.write_text(COUNTING)
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -35,14 +35,6 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 @pytest.fixture(scope="module")
-def deepspeed() -> None:
-    """Skips where DeepSpeed cannot run; elsewhere its first start compiles an extension, for minutes."""
-    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
-    if shutil.which(os.environ.get("CXX", "c++")) is None:
-        pytest.skip("no C++ compiler: DeepSpeed compiles an extension on a machine without a GPU")
-
-
-@pytest.fixture(scope="module")
 def tiny(qwen3_5_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny random Qwen3.5 that prefers a few words, and ends its turns soon."""
     import torch
