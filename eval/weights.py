@@ -7,6 +7,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from eval.config import ConfigError
 
@@ -84,6 +85,23 @@ def check_model_folder(folder: Path) -> None:
             f"model folder {folder} lacks {', '.join(missing)}; copy the missing files from where the model was saved "
             f"(`save_pretrained` of the model and of its tokenizer writes all of them), or {FETCH_SMALL}"
         )
+
+
+class Limits(NamedTuple):
+    """What the weights can take."""
+
+    context: int
+    """Tokens of prompt and completion together."""
+    vocabulary: int
+    """Tokens that they know."""
+
+
+def model_limits(folder: Path) -> Limits:
+    """The limits that a complete folder's configuration states."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(folder).get_text_config()
+    return Limits(config.max_position_embeddings, config.vocab_size)
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from eval.config import ConfigError, Plugin
 from eval.dialogue import content_hash
 from eval.judge import Judge
 from eval.speech.chat_format import ChatFormat
-from eval.weights import model_digest, model_folder
+from eval.weights import model_digest, model_folder, model_limits
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.rl_config import RlConfig
 from train.rl_prompts import open_prompts
@@ -163,9 +163,7 @@ def _check_room(
     prompts: Mapping[str, TrainingRow],
 ) -> None:
     """Refuse prompts that the template cannot open a turn after, or that leave no room for the turns."""
-    from transformers import AutoConfig
-
-    room: int = AutoConfig.from_pretrained(folder).get_text_config().max_position_embeddings
+    room = model_limits(folder).context
     role = "assistant" if joint else "user"
     turns = config.user_tokens + (config.answer_tokens + joint.longest if joint else 0)
     for row in prompts.values():

@@ -31,7 +31,7 @@ from eval.serving.server_process import ServerProcess
 from eval.serving.vllm_arguments import as_flags, engine_arguments
 from eval.serving.vllm_sampling import completion_of, sampling_fields
 from eval.serving.vllm_version import CPU, checked_version, installed_vllm
-from eval.weights import model_folder
+from eval.weights import model_folder, model_limits
 
 MODULES = {
     "vllm": ("vllm.entrypoints.cli.main", "serve"),
@@ -87,8 +87,6 @@ class Engine:
         Raises:
             ConfigError: the folder is incomplete, or a setting cannot work.
         """
-        from transformers import AutoConfig
-
         if concurrency < 1:
             raise ConfigError(f"engine.concurrency is {concurrency}; it must be at least 1")
         if base_url is not None and dtype == "auto":
@@ -96,16 +94,15 @@ class Engine:
         if base_url is not None and vllm:
             raise ConfigError("engine.vllm is for a server of our own; the one at engine.base_url is started already")
         self.folder = model_folder(folder)
-        config = AutoConfig.from_pretrained(self.folder).get_text_config()
-        self.max_context: int = int((vllm or {}).get("max_model_len", config.max_position_embeddings))
-        self.vocabulary: int = config.vocab_size
         self.dtype: str = _default_dtype() if dtype == "auto" else dtype
+        longest, self.vocabulary = model_limits(self.folder)
+        self._arguments = engine_arguments(self.folder, self.dtype, longest, prefix_caching, vllm or {})
+        self.max_context: int = self._arguments["max_model_len"]
         self._endpoint = (
             endpoint_for(served_model or "", base_url, api_key_variable, whose="engine") if base_url else None
         )
-        arguments = engine_arguments(self.folder, self.dtype, self.max_context, prefix_caching, vllm or {})
-        self._program, self._arguments = program, arguments
-        self._served_name, self._ids_from, self._start_s = served_model, ids_from, start_s
+        self._program, self._served_name = program, served_model
+        self._ids_from, self._start_s = ids_from, start_s
         self._concurrency, self._patience = concurrency, Patience(attempt_s, patience_s)
         self._process: ServerProcess | None = None
 

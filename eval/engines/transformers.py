@@ -19,7 +19,7 @@ from eval.generation.decoder import Decoder, Row
 from eval.generation.grouped_attention import use_grouped_attention
 from eval.generation.scheduler import Scheduler
 from eval.time_spent import spent
-from eval.weights import model_folder
+from eval.weights import model_folder, model_limits
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -49,15 +49,11 @@ class Engine:
         Raises:
             ConfigError: the folder is incomplete, or a setting cannot work.
         """
-        from transformers import AutoConfig
-
         for name, value in (("batch_tokens", batch_tokens), ("batch_rows", batch_rows)):
             if value is not None and value < 1:
                 raise ConfigError(f"engine.{name} is {value}; it must be at least 1")
         self.folder = model_folder(folder)
-        config = AutoConfig.from_pretrained(self.folder).get_text_config()
-        self.max_context: int = config.max_position_embeddings
-        self.vocabulary: int = config.vocab_size
+        self.max_context, self.vocabulary = model_limits(self.folder)
         self.device = chosen_device(device)
         on_cpu = self.device == "cpu"
         self.dtype: str = ("float32" if on_cpu else "bfloat16") if dtype == "auto" else dtype

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +20,7 @@ from eval.engine import Completion, Prompt, Sampling, refusal
 from eval.serving.vllm_arguments import engine_arguments
 from eval.serving.vllm_sampling import completion_of, sampling_fields
 from eval.serving.vllm_version import CPU, installed_vllm
-from eval.weights import model_folder
+from eval.weights import model_folder, model_limits
 
 if TYPE_CHECKING:
     from vllm.v1.engine.llm_engine import LLMEngine
@@ -57,15 +56,11 @@ class Engine:
             ConfigError: vLLM is missing or of another version, the folder is incomplete, or a setting cannot work.
         """
         name, _ = installed_vllm()
-        from transformers import AutoConfig
-
-        given = vllm or {}
         self.folder = model_folder(folder)
-        config = AutoConfig.from_pretrained(self.folder).get_text_config()
-        self.max_context: int = int(given.get("max_model_len", config.max_position_embeddings))
-        self.vocabulary: int = config.vocab_size
         self.dtype: str = ("float32" if name == CPU else "bfloat16") if dtype == "auto" else dtype
-        self._arguments = engine_arguments(self.folder, self.dtype, self.max_context, prefix_caching, given)
+        longest, self.vocabulary = model_limits(self.folder)
+        self._arguments = engine_arguments(self.folder, self.dtype, longest, prefix_caching, vllm or {})
+        self.max_context: int = self._arguments["max_model_len"]
 
     def generate(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
@@ -78,13 +73,27 @@ class Engine:
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool = False
     ) -> Iterator[Several]:
         """`n` completions of every prompt, which is read once; on request with the log-probs of their ids."""
-        waiting = iter(prompts)
-        for first in waiting:
-            problem = refusal(first, sampling, self.max_context, self.vocabulary)
-            if problem:
-                yield first.key, problem
-                continue
-            yield from self._run(chain([first], waiting), sampling, stop_ids, n, log_probs)
+        waiting, under_way = iter(prompts), set[str]()
+        try:
+            while True:
+                for prompt in waiting:
+                    problem = refusal(prompt, sampling, self.max_context, self.vocabulary)
+                    if problem:
+                        yield prompt.key, problem
+                        continue
+                    self._add(prompt, sampling, stop_ids, n, log_probs)
+                    under_way.add(prompt.key)
+                    if len(under_way) >= ROWS_AHEAD:
+                        break
+                if not under_way:
+                    return
+                for output in self.core.step():
+                    if output.finished:
+                        under_way.remove(output.request_id)
+                        yield output.request_id, _read(output, sampling, stop_ids, log_probs)
+        finally:
+            if under_way:  # the caller stopped early: the next call must not meet these
+                self.core.abort_request(list(under_way))
 
     @cached_property
     def core(self) -> LLMEngine:
@@ -104,40 +113,17 @@ class Engine:
         weakref.finalize(self, llm.llm_engine.engine_core.shutdown)
         return llm.llm_engine
 
-    def _run(
-        self, prompts: Iterator[Prompt], sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool
-    ) -> Iterator[Several]:
+    def _add(self, prompt: Prompt, sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool) -> None:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        core, under_way = self.core, set[str]()
-        fixed: Mapping[str, Any] = {
-            "detokenize": False,
-            "output_kind": RequestOutputKind.FINAL_ONLY,
-            "logprobs": 0 if log_probs else None,
-        }
-        try:
-            while True:
-                for prompt in prompts:
-                    problem = refusal(prompt, sampling, self.max_context, self.vocabulary)
-                    if problem:
-                        yield prompt.key, problem
-                        continue
-                    fields = sampling_fields(sampling, stop_ids, prompt.seed, n)
-                    given = {"prompt_token_ids": list(prompt.ids)}
-                    core.add_request(prompt.key, given, SamplingParams(**fields, **fixed))
-                    under_way.add(prompt.key)
-                    if len(under_way) >= ROWS_AHEAD:
-                        break
-                if not under_way:
-                    return
-                for output in core.step():
-                    if output.finished:
-                        under_way.remove(output.request_id)
-                        yield output.request_id, _read(output, sampling, stop_ids, log_probs)
-        finally:
-            if under_way:  # the caller stopped early: the next call must not meet these
-                core.abort_request(list(under_way))
+        asked = SamplingParams(
+            **sampling_fields(sampling, stop_ids, prompt.seed, n),
+            detokenize=False,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            logprobs=0 if log_probs else None,
+        )
+        self.core.add_request(prompt.key, {"prompt_token_ids": list(prompt.ids)}, asked)
 
 
 def _read(output: Any, sampling: Sampling, stop_ids: frozenset[int], log_probs: bool) -> list[Completion] | Failure:

@@ -31,26 +31,33 @@ OURS = {
 
 
 def engine_arguments(
-    folder: Path, dtype: str, max_context: int, prefix_caching: bool, given: Mapping[str, Any]
+    folder: Path, dtype: str, longest: int, prefix_caching: bool, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The `EngineArgs` of a model, by their names.
 
+    Args:
+        longest: context that the model can take, in tokens; `max_model_len` unless `given` has one.
+
     Raises:
-        ConfigError: `given` has one that is not for a configuration to set.
+        ConfigError: `given` has one that is not for a configuration to set, or a `max_model_len` that can't be.
     """
     for name in given:
         if name in OURS:
             raise ConfigError(f"engine.vllm.{name} can't be set: {OURS[name]}")
-    return {
+    arguments = {
         "model": str(folder),
         "dtype": dtype,
-        "max_model_len": max_context,
+        "max_model_len": longest,
         "enable_prefix_caching": prefix_caching,
         "generation_config": "vllm",
         "enable_sleep_mode": False,
         "seed": 0,
         **{name: _typed(value) for name, value in given.items()},
     }
+    room = arguments["max_model_len"]
+    if type(room) is not int or room < 1:
+        raise ConfigError(f"engine.vllm.max_model_len is {room!r}; it must be a number of tokens, at least 1")
+    return arguments
 
 
 def _typed(value: Any) -> Any:

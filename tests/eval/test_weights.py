@@ -10,7 +10,7 @@ import pytest
 from huggingface_hub.utils import filter_repo_objects
 
 from eval.config import ConfigError
-from eval.weights import model_digest, model_folder
+from eval.weights import Limits, model_digest, model_folder, model_limits
 
 
 @pytest.fixture
@@ -152,3 +152,12 @@ def test_the_digest_tells_apart_a_byte_that_moves_between_files(folder: Path) ->
     (folder / "config.json").write_text("a")
     (folder / "tokenizer.json").write_text("bc")
     assert model_digest(folder) != before
+
+
+def test_limits_are_those_of_the_text_part(folder: Path) -> None:
+    from transformers import LlamaConfig, Qwen3_5Config
+
+    sizes = {"max_position_embeddings": 300, "vocab_size": 40}
+    for config in (LlamaConfig(**sizes), Qwen3_5Config(text_config=sizes)):
+        config.save_pretrained(folder)
+        assert model_limits(folder) == Limits(300, 40)

@@ -33,6 +33,14 @@ def test_what_is_ours_is_refused_with_a_reason(name: str) -> None:
         engine_arguments(FOLDER, "float32", 512, True, {name: 1})
 
 
+@pytest.mark.parametrize("room", ["8k", -1, "auto", None, True])
+def test_a_context_that_is_no_number_of_tokens_is_refused(room: object) -> None:
+    with pytest.raises(ConfigError, match=r"engine\.vllm\.max_model_len is .* it must be a number of tokens"):
+        engine_arguments(FOLDER, "float32", 512, True, {"max_model_len": room})
+    for given, expected in (({"max_model_len": "256"}, 256), ({}, 512)):
+        assert engine_arguments(FOLDER, "float32", 512, True, given)["max_model_len"] == expected
+
+
 def test_flags_say_the_same() -> None:
     made = {"model": "m", "enforce_eager": True, "enable_x": False, "seed": 3, "load": "auto", "overrides": {"a": [1]}}
     assert list(as_flags(made)) == [
