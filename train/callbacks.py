@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,8 +94,8 @@ class ProbeSchedule:
     """Steps that this process has probed at."""
     stopped: str | None = None
     """Why the guard ended training."""
-    before: Rate | None = None
-    """Accuracy before the first step."""
+    before: dict[str, float] = field(default_factory=dict)
+    """Accuracy on each task before the first step, as far as it is known."""
 
     @property
     def events(self) -> dict[str, Callable[..., None]]:
@@ -110,12 +110,12 @@ class ProbeSchedule:
 
     def on_train_begin(self, state: Any) -> None:
         if state.global_step == 0:
-            self.before = self._probe(0).pooled("accuracy")
+            self.before = accuracies(self._probe(0).figures)
         else:
-            self.before = accuracy_before(self.log.path)
+            self.before = accuracies_before(self.log.path)
             if state.global_step % self.every == 0 and not told_by_main(lambda: self._is_logged(state.global_step)):
                 self._guarded(state.global_step)  # a signal has broken it off in an earlier process
-        if self.guard is not None and not self.before.n:
+        if self.guard is not None and not self.before:
             raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
 
     def on_step_end(self, state: Any) -> None:
@@ -128,13 +128,14 @@ class ProbeSchedule:
             self._guarded(state.global_step)
 
     def _guarded(self, step: int) -> None:
-        accuracy = self._probe(step).pooled("accuracy")
-        if self.guard is None or self.before is None:
+        now = accuracies(self._probe(step).figures)
+        falls = [(round(100 * (self.before[task] - now[task]), 6), task) for task in self.before.keys() & now.keys()]
+        if self.guard is None or not falls:
             return
-        fall = points_lost(self.before, accuracy)
-        if fall is None or fall <= self.guard.points:
+        fall, task = max(falls)  # of all tasks together, a rise of one would hide it
+        if fall <= self.guard.points:
             return
-        said = f"accuracy fell by {fall:.1f} points from before training, {self.guard.points:g} are allowed"
+        said = f"accuracy on {task} fell by {fall:.1f} points from before training, {self.guard.points:g} are allowed"
         if self.guard.action == "warn":
             logger.warning("step %d: %s", step, said)
             return
@@ -169,12 +170,17 @@ def points_lost(before: Rate, now: Rate) -> float | None:
     return round(100 * (before.point - now.point), 6)
 
 
-def accuracy_before(log: Path) -> Rate:
-    """The accuracy before the first step, as an earlier process of this run has logged it."""
+def accuracies(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """The accuracy on each task that a probe has graded an answer of."""
+    return {task: found["accuracy"] for task, found in figures.items() if found["accuracy"] is not None}
+
+
+def accuracies_before(log: Path) -> dict[str, float]:
+    """The accuracy on each task before the first step, as an earlier process of this run has logged it."""
     for line in read_log(log):
         if line["step"] == 0 and "probe" in line:
-            return Rate(*line["accuracy"])
-    return Rate(0, 0)
+            return accuracies(line["probe"])
+    return {}
 
 
 def probes(log: Path) -> dict[str, str]:

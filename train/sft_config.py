@@ -45,7 +45,7 @@ class Replay(Config):
 class Guard(Config):
     """What happens when training costs accuracy."""
 
-    points: float = Field(10.0, gt=0.0, description="fall of accuracy, in percentage points, that is too much")
+    points: float = Field(10.0, gt=0.0, description="percentage points that accuracy on a task may fall by")
     action: Literal["warn", "stop"] = Field("warn", description="what follows: a warning, or the end of training")
 
 

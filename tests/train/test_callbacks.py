@@ -9,7 +9,7 @@ import pytest
 
 from eval.config import ConfigError
 from eval.stats.rates import Rate
-from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracy_before, points_lost
+from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracies_before, points_lost
 from train.checkpoints import is_whole
 from train.preemption import Preempted
 from train.sft_config import Guard
@@ -24,8 +24,9 @@ def at(step: int) -> SimpleNamespace:
 class Found:
     """What a probe found, as far as the schedule asks."""
 
-    def __init__(self, right: int, n: int = 20) -> None:
-        self.accuracy, self.figures = Rate(right, n), {"toy": {"genuine": 0.5}}
+    def __init__(self, right: int, n: int = 20, figures: dict | None = None) -> None:
+        self.accuracy = Rate(right, n)
+        self.figures = figures or {"toy": {"genuine": 0.5, "accuracy": self.accuracy.point}}
 
     def pooled(self, name: str) -> Rate:
         assert name == "accuracy"
@@ -107,7 +108,7 @@ def test_a_resumed_run_compares_with_what_was_logged_before_training(log):
     schedule(log, {0: 18}).on_train_begin(at(0))
     resumed = schedule(log, {20: 10}, Guard(points=10, action="stop"))
     resumed.on_train_begin(at(15))
-    assert resumed.before == Rate(18, 20) == accuracy_before(log.path) and len(log_lines) == 1
+    assert resumed.before == {"toy": 0.9} == accuracies_before(log.path) and len(log_lines) == 1
     with pytest.raises(Stop):
         resumed.on_step_end(at(20))
 
@@ -135,11 +136,20 @@ def test_the_guard_stops_when_accuracy_falls_by_more_than_its_points(log, right,
     if acts:
         with pytest.raises(Stop):
             watched.on_step_end(at(10))
-        assert watched.stopped == "step 10: accuracy fell by 25.0 points from before training, 20 are allowed"
+        assert watched.stopped == "step 10: accuracy on toy fell by 25.0 points from before training, 20 are allowed"
     else:
         watched.on_step_end(at(10))
         assert watched.stopped is None
     assert ("training stops" in caplog.text) is acts
+
+
+def test_the_guard_sees_the_fall_on_one_task_behind_the_rise_on_another(log, caplog):
+    found = {0: {"math": 0.5, "style": 0.2, "chat": None}, 10: {"math": 0.3, "style": 0.9, "chat": None}}
+    watched = schedule(log, {}, Guard(points=15))
+    watched.measure = lambda step: Found(10, figures={task: {"accuracy": rate} for task, rate in found[step].items()})
+    watched.on_train_begin(at(0))
+    watched.on_step_end(at(10))
+    assert "accuracy on math fell by 20.0 points" in caplog.text
 
 
 def test_the_guard_may_only_warn(log, caplog):

@@ -144,10 +144,8 @@ def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
     from eval.stats.rates import Rate
 
     class Found:
-        figures: dict = {}  # noqa: RUF012
-
         def __init__(self, right: int) -> None:
-            self.right = right
+            self.right, self.figures = right, {"pocket": {"accuracy": right / 10}}
 
         def pooled(self, name: str) -> Rate:
             return Rate(self.right, 10)
@@ -160,5 +158,6 @@ def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
     config = configure(probe={"tasks": {"pocket": {"limit": 1}}, "every": 2, "guard": guard})
     summary = run(config)
     assert summary["steps"] == 4 and sorted(losses(config.run_dir / "log.jsonl")) == [1, 2, 3, 4]
-    assert summary["probe"]["stopped"] == "step 4: accuracy fell by 40.0 points from before training, 30 are allowed"
+    said = "step 4: accuracy on pocket fell by 40.0 points from before training, 30 are allowed"
+    assert summary["probe"]["stopped"] == said
     check_model_folder(config.run_dir / "model")
