@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -78,18 +79,29 @@ class Run:
         """The finished rows, one at a time, in the order of the files.
 
         Raises:
-            ConfigError: a line is no row; the message names it.
+            ConfigError: a line is no row; or, at the end, there are fewer rows than `summaries` have counted.
         """
         return (row for _, row in self.located_rows())
 
     def located_rows(self) -> Iterator[tuple[Place, Dialogue]]:
         """The same rows, each with its place."""
+        found = Counter[str]()
         try:
             for file in [path / "rows.jsonl" for path in self.paths]:
                 for line, row in numbered_rows(file):
+                    found[row.task] += 1
                     yield Place(file, line), row
         except ValueError as error:
             raise ConfigError(str(error)) from error
+        self._refuse_lost_rows(found)
+
+    def _refuse_lost_rows(self, found: Counter[str]) -> None:
+        counted = Counter[str]()
+        for summary in self.summaries:
+            counted[summary.task] += summary.total
+        if lost := counted - found:
+            told = ", ".join(f"{task} {count} of {counted[task]}" for task, count in sorted(lost.items()))
+            raise ConfigError(f"{self.name} has lost rows: {told}; {' or '.join(map(_completed_by, self.paths))}")
 
 
 def read_run(path: Path) -> Run:

@@ -148,13 +148,12 @@ def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
         path = tmp_path / "runs" / name
         config, selection = FolderConfig(run_dir=path, name=called), {"seed": 0, "tasks": tasks or {}}
         with RunDir(path, config, protocol(**fields), selection) as run:
-            rows = list(rows)
             run.measured["training"] = training or {}
             with RowStore(path / "rows.jsonl") as store:
                 for row in rows:
                     store.append(row.id, row)
-            if finish:
-                run.finish({"tasks": [asdict(summary) for summary in summarise(rows)]})
+                if finish:
+                    run.finish({"tasks": [asdict(summary) for summary in summarise(store)]})
         return path
 
     return make

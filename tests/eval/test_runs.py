@@ -49,6 +49,18 @@ def test_every_row_has_a_place(make_run: MakeRun, rows_of: RowsOf) -> None:
     assert found == {row.id: f"{path}/rows.jsonl:{line}" for row, line in zip(rows, (1, 4, 3), strict=True)}
 
 
+@pytest.mark.parametrize("kept", [0, 3, 5.5])
+def test_rows_that_a_finished_run_has_lost_are_missed(make_run: MakeRun, rows_of: RowsOf, kept: float) -> None:
+    path = make_run("short", [*rows_of("gsm8k", 2, 1), *rows_of("coval", 4, 1, held_out=True)])
+    file = path / "rows.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    torn = lines[int(kept)][:-40] if kept % 1 else ""
+    file.write_text("".join(lines[: int(kept)]) + torn, encoding="utf-8")
+    lost = "coval 4 of 4, gsm8k 2 of 2" if kept == 0 else f"coval {6 - int(kept)} of 4"
+    with pytest.raises(ConfigError, match=rf"short has lost rows: {lost}; complete it with `python -m eval\.probe"):
+        list(read_run(path).rows())
+
+
 def test_a_perturbed_run_says_so(make_run: MakeRun, rows_of: RowsOf) -> None:
     assert read_run(make_run("cut", rows_of("gsm8k", 3, 1), perturbation={"name": "truncate"})).perturbed
 
