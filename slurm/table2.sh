@@ -9,17 +9,31 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source slurm/env.sh
 
+stop() {
+  echo "$1" >&2
+  exit 2
+}
+
 dry_run=false
-if [ "${1-}" = --dry-run ]; then
-  dry_run=true
-  shift
-fi
-runs="${1:-runs/table2}"
+folders=()
+for word in "$@"; do
+  case "$word" in
+    --dry-run) dry_run=true ;;
+    -*) stop "usage: bash slurm/table2.sh [--dry-run] [RUNS]" ;;
+    *) folders+=("$word") ;;
+  esac
+done
+[ "${#folders[@]}" -le 1 ] || stop "RUNS is one folder, not ${folders[*]}"
+runs="${folders[0]:-runs/table2}"
 shards="${SHARDS:-4}"
+[[ "$shards" =~ ^[1-9][0-9]*$ ]] || stop "SHARDS is '$shards'; it must be a whole number above 0"
 data="${DATA_CONFIG:-configs/data_gen/collab.yaml}"
 sft="${SFT_CONFIG:-configs/train/sft_qwen3.5-2b.yaml}"
 rl="${RL_CONFIG:-configs/train/rl_qwen3.5-2b.yaml}"
 probe="${PROBE_CONFIG:-configs/eval/probe_qwen3.5-2b.yaml}"
+for file in "$data" "$sft" "$rl" "$probe"; do
+  [ -f "$file" ] || stop "no configuration $file"
+done
 # The budget is that of each task of an array: 5 x SHARDS tasks in all.
 read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=5}"
 

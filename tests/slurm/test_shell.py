@@ -126,12 +126,38 @@ def test_what_needs_a_server_ends_with_it(repository: Path, server: list[str]) -
     assert lines(done) == ["status 1"] and "the server has ended (status 137)" in done.stderr
 
 
-def test_a_dry_run_prints_the_chain(repository: Path) -> None:
-    runs = "runs/probe_1"
-    done = subprocess.run(
-        ["bash", "slurm/table2.sh", "--dry-run", runs], cwd=repository, capture_output=True, text=True
+def chain(repository: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run slurm/table2.sh; only for what submits nothing."""
+    return subprocess.run(
+        ["bash", "slurm/table2.sh", *words],
+        cwd=repository,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment},
+        capture_output=True,
+        text=True,
     )
-    commands = lines(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "says"),
+    [
+        (["--help"], {}, "usage: bash slurm/table2.sh [--dry-run] [RUNS]"),
+        (["--dryrun"], {}, "usage: "),
+        (["runs/a", "runs/b"], {}, "RUNS is one folder, not runs/a runs/b"),
+        ([], {"SHARDS": "0"}, "SHARDS is '0'; it must be a whole number above 0"),
+        (["--dry-run"], {"SHARDS": "abc"}, "SHARDS is 'abc'"),
+        (["--dry-run"], {"RL_CONFIG": "nope.yaml"}, "no configuration nope.yaml"),
+    ],
+)
+def test_a_chain_that_cannot_run_is_refused_before_its_first_job(
+    repository: Path, words: list[str], environment: dict[str, str], says: str
+) -> None:
+    done = chain(repository, *words, **environment)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(says)
+
+
+@pytest.mark.parametrize("words", [["--dry-run", "runs/probe_1"], ["runs/probe_1", "--dry-run"]])
+def test_a_dry_run_prints_the_chain(repository: Path, words: list[str]) -> None:
+    runs, commands = "runs/probe_1", lines(chain(repository, *words))
     folders = [re.findall(rf"run_dir=({runs}/\w+)", command) for command in commands]
     assert folders[4] == [f"{runs}/probe_sft", f"{runs}/probe_rl"]
     assert folders[6] == [f"{runs}/cross_sft", f"{runs}/cross_rl"]
