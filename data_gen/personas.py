@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from data_gen.plan import LEVELS, Persona
+from eval import strict_yaml
 from eval.config import ConfigError
 
 FILE = Path(__file__).parent / "seeds" / "personas.yaml"
@@ -23,7 +24,7 @@ def read_personas(path: Path = FILE) -> list[Persona]:
         ConfigError: the file is no list of mappings with the fields of `Persona`, or a field is not as it has to be.
     """
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = strict_yaml.load(path.read_text(encoding="utf-8"))
         if not isinstance(entries, list) or not entries:
             raise ValueError("it is no list of personas, or an empty one")
         return [_persona(number, fields) for number, fields in enumerate(entries, start=1)]

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from data_gen.occasion import OCCASIONS
+from eval import strict_yaml
 from eval.config import ConfigError
 
 FOLDER = Path(__file__).parent / "styles"
@@ -65,6 +66,6 @@ def _read(name: str) -> Style:
     if name not in style_names():
         raise ConfigError(f"no style {name!r}; data_gen/styles has {', '.join(style_names())}")
     try:
-        return Style(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
+        return Style(name=name, **strict_yaml.load(path.read_text(encoding="utf-8")))
     except (yaml.YAMLError, TypeError, ValidationError) as error:
         raise ConfigError(f"{path} is no style: {error}") from error

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from eval import strict_yaml
 from eval.config import Config, ConfigError, Plugin, dump, validate
 
 C = TypeVar("C", bound=Config)
@@ -160,7 +161,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: no such file, or no mapping in it.
     """
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        values = strict_yaml.load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:
         raise ConfigError(f"no configuration {path} ({error.strerror}); committed ones are in configs/") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

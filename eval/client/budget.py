@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from eval import strict_yaml
 from eval.client.chat_reply import Usage
 from eval.config import ConfigError
 
@@ -41,7 +40,7 @@ class Price:
 
 def price_of(model: str, *, batch: bool = False, path: Path = PRICES) -> Price | None:
     """The price of a model or of a dated version of it; None if the table does not know it."""
-    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    table = strict_yaml.load(path.read_text(encoding="utf-8"))
     entry = table["models"].get(re.sub(r"-\d{4}-\d{2}-\d{2}$", "", model))
     if entry is None or None in entry.values():
         return None
