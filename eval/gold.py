@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Dialogue, Judgement, Message, content_hash
-from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE, check_label
+from eval.labels import check_label
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,17 @@ def read_gold(path: Path) -> list[GoldItem]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a row is malformed or contradicts itself or another one (the message names file and line), or there
-            is none.
+        ValueError: a row is malformed (the message names file and line), or there is none.
     """
     if not path.is_file():
         raise FileNotFoundError(f"no gold file {path}; give the path of a JSONL file with labelled user turns")
-    items: list[GoldItem] = []
-    said: dict[str, tuple[int, str, bool]] = {}
+    items = []
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                items.append(item := _item(json.loads(line.decode("utf-8"))))
-                first, *before = said.setdefault(
-                    context_hash(item.dialogue.messages), (number, item.label, item.genuine)
-                )
-                if before != [item.label, item.genuine]:
-                    raise ValueError(f"the user turn of line {first} is labelled otherwise there")
+                items.append(_item(json.loads(line.decode("utf-8"))))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ValueError(f"{path}, line {number}: {reason}") from error
@@ -73,7 +66,8 @@ def _item(row: Any) -> GoldItem:
     context = tuple(_message(message) for message in row["messages"])
     if not context or context[-1].role != "assistant":
         raise ValueError("`messages` must end in an assistant message, the response that the user turn follows")
-    label = check_label(row["label"])
+    if not isinstance(row["genuine"], bool):
+        raise ValueError(f"`genuine` is {row['genuine']!r}, not true or false")
     temperature = row.get("temperature")
     if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
         raise ValueError(f"`temperature` is {temperature!r}, not a number or null")
@@ -83,22 +77,14 @@ def _item(row: Any) -> GoldItem:
     turn = Message("user", row["user_turn"], by=row.get("source") or "data", finish=row.get("finish"))
     return GoldItem(
         dialogue=Dialogue(task=row.get("task") or "unknown", messages=(*context, turn)),
-        label=label,
-        genuine=_binary(row["genuine"], label),
+        label=check_label(row["label"]),
+        genuine=row["genuine"],
         context=context_hash(context[:-1]),
         source=row.get("source") or "unknown",
         temperature=None if temperature is None else float(temperature),
         weight=float(weight),
         judgements={judge: _judgement(judge, said) for judge, said in row.get("judgements", {}).items()},
     )
-
-
-def _binary(genuine: object, label: str) -> bool:
-    if not isinstance(genuine, bool):
-        raise ValueError(f"`genuine` is {genuine!r}, not true or false")
-    if label in (NEVER_GENUINE if genuine else ALWAYS_GENUINE):
-        raise ValueError(f"`genuine` is {json.dumps(genuine)}, which the label {label!r} excludes (docs/labels.md)")
-    return genuine
 
 
 def _judgement(judge: str, said: Mapping[str, Any]) -> Judgement:
