@@ -24,7 +24,7 @@ from train.weight_sync import WeightSyncCheck
 STAND_INS = runpy.run_path(str(Path(__file__).parent / "vllm_stand_ins.py"))
 MODES = ("colocate", "server")
 
-pytestmark = pytest.mark.usefixtures("lively")
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("lively")]
 
 
 def everything(name: str) -> bool:
