@@ -58,10 +58,11 @@ meet() {
   local hosts
   hosts="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
   export MASTER_ADDR="${hosts%%$'\n'*}" MASTER_PORT="$((20000 + SLURM_JOB_ID % 10000))"
+  # The shell stays: srun ends all launchers when the first one has ended, and one that dies of a signal hides its status.
   # shellcheck disable=SC2016
-  LAUNCHER=(bash -c 'trap "" USR1; exec python -m train.launch --nnodes "$SLURM_STEP_NUM_NODES" \
+  LAUNCHER=(bash -c 'trap "" USR1; trap : TERM; python -m train.launch --nnodes "$SLURM_STEP_NUM_NODES" \
     --node-rank "$SLURM_NODEID" --nproc-per-node "${SLURM_GPUS_ON_NODE:-1}" \
-    --master-addr "$MASTER_ADDR" --master-port "$MASTER_PORT" "$@"' launch)
+    --master-addr "$MASTER_ADDR" --master-port "$MASTER_PORT" "$@"; exit $?' launch)
 }
 
 # share_of_array SHARDS [field=value ...] [-- MODEL'S field=value ...]...: sets ARGUMENTS of this task of the array.

@@ -35,10 +35,14 @@ def test_training_that_asks_for_it_is_started_again_but_not_for_ever(cluster, su
     assert said.count("start\n") == 3 and "was started again 2 times (MAX_REQUEUES=2" in said
 
 
-def test_a_node_that_is_ended_with_the_first_does_not_hide_that_training_asks_for_it(cluster, submit) -> None:
-    """srun ends the other launchers when the first one has ended; they end with 143 (`train/launch.py`)."""
-    ends_late = f'[ $SLURM_NODEID = 0 ] || {{ trap "exit 143" TERM; sleep 100 & wait; }}; sleep 1; exit {REQUEUE}'
-    job = submit(f"[ ${{SLURM_RESTART_COUNT:-0}} -gt 0 ] || {{ {ends_late}; }}", "--nodes=2")
+def test_a_launcher_that_is_ended_with_the_first_hides_no_wish_to_be_started_again(cluster, tmp_path: Path) -> None:
+    """srun ends the other launchers when the first one has ended, and of all it tells of one that a signal ends."""
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    ends = f"[ ${{SLURM_RESTART_COUNT:-0}} = 0 ] || exit 0; [ $SLURM_NODEID = 1 ] || exec sleep 100; exit {REQUEUE}"
+    python.write_text(f"#!/usr/bin/env bash\n{ends}\n", encoding="utf-8")
+    python.chmod(0o755)
+    job = cluster.submit("--nodes=2", "--gpus-per-node=1", f"--export=ALL,USERTURN_VENV={tmp_path}", "slurm/sft.sh")
     cluster.start_again(job)
     cluster.completes(job)
 
