@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -96,10 +95,12 @@ def test_the_chain_ends_in_the_table(cluster, tiny_model_folder: Path, tmp_path:
 
 
 def test_a_job_that_fails_cancels_those_that_need_it(cluster, tiny_model_folder: Path, tmp_path: Path) -> None:
-    given = configurations(tiny_model_folder, tmp_path) | {"SFT_CONFIG": os.devnull + ".yaml"}
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("no_such_field: 1", encoding="utf-8")
+    given = configurations(tiny_model_folder, tmp_path) | {"SFT_CONFIG": str(wrong)}
     jobs = submit_chain(cluster, tmp_path / "runs", SHARDS="1", **given)
     cluster.run("scancel", jobs["probe_base"])
     states = {name: cluster.end(jobs[name]) for name in JOBS}
     assert states.pop("data_gen") == "COMPLETED" and states.pop("sft") == "FAILED"
     assert set(states.values()) == {"CANCELLED"}
-    assert "no configuration /dev/null.yaml" in cluster.output(jobs["sft"])
+    assert "no_such_field" in cluster.output(jobs["sft"])
