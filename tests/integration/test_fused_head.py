@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -40,29 +39,6 @@ with open(f"{sys.argv[1]}.{os.environ['RANK']}", "w") as file:
 sys.exit(status)
 """
 """Our command in a process that notes how many positions its head projects, and the shape of the head's weights."""
-
-
-@pytest.fixture(scope="module")
-def tiny(qwen3_5_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny random Qwen3.5, three of whose four layers are linear attention."""
-    import torch
-    from transformers import AutoModelForCausalLM
-    from transformers.models.qwen3_5.configuration_qwen3_5 import Qwen3_5TextConfig
-
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4, "max_position_embeddings": 512}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8}
-    linear = {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
-    dims = {"linear_key_head_dim": 8, "linear_value_head_dim": 8}
-    config = Qwen3_5TextConfig(vocab_size=len(qwen3_5_tokenizer), **sizes, **heads, **linear, **dims)
-    model = AutoModelForCausalLM.from_config(config)
-    with torch.no_grad():
-        for weights in model.parameters():  # larger than at initialization, so that tokens differ in their loss
-            weights.add_(torch.randn_like(weights) * 0.1)
-    folder = tmp_path_factory.mktemp("tiny")
-    model.save_pretrained(folder)
-    qwen3_5_tokenizer.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
