@@ -2,7 +2,7 @@
 
     python benchmarks/peer_userturn.py CONFIG OUT
 
-CONFIG is a probe's, in JSON. Loads, generates, grades and stores as `eval/probing.py` does, and stops before the user
+CONFIG is a probe's, in JSON. Loads, generates, grades and stores as `eval/probe_run.py` does, and stops before the user
 turns; writes to OUT, a line a row.
 """
 
@@ -19,15 +19,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 def main(config_path: str, out: str) -> None:
     started = time.perf_counter()
     from eval import progress
-    from eval.opened import Opened
     from eval.probe_config import ProbeConfig
     from eval.probe_parts import open_parts
-    from eval.probing import open_rows
+    from eval.probe_run import open_rows
+    from eval.resources import ResourceCache
     from eval.run_dir import RunDir
     from eval.stages import Turns
 
     config = ProbeConfig.model_validate_json(Path(config_path).read_text(encoding="utf-8"))
-    parts = open_parts(config, Opened())
+    parts = open_parts(config, ResourceCache())
     seconds = {"imports and data": time.perf_counter() - started}
     with (
         RunDir(config.run_dir, config, parts.protocol, parts.selection) as run,

@@ -41,7 +41,7 @@ from train.rollout import Rollout
 from train.scoring import RewardFunction, Scored, Scorer
 from train.sft_config import Lora
 from train.trainer_events import listener
-from train.turn_joint import TurnJoint
+from train.turn_boundary import TurnBoundary
 
 SERVER = Path(__file__).parent.parent / "tests" / "eval" / "client" / "judge_server.py"
 LATENCY_S, GROUP = 2.0, 4
@@ -134,10 +134,10 @@ def trainer_of(options: argparse.Namespace, url: str, folder: Path, stages: Stag
             return scorer(episodes)
 
     chat_format = Format(tokenizer)
-    joint = TurnJoint(chat_format, Format(tokenizer, history="as_last"))
+    boundary = TurnBoundary(chat_format, Format(tokenizer, history="as_last"))
     prompts = {dialogue.id: dialogue for dialogue in PROMPTS}
     rollout = Rollout(
-        prompts, chat_format, joint, options.tokens, options.tokens, 0, "tiny", score, scorer.figure_names
+        prompts, chat_format, boundary, options.tokens, options.tokens, 0, "tiny", score, scorer.metric_names
     )
     settings: dict[str, Any] = {"per_device_train_batch_size": options.episodes, "num_generations": GROUP}
     settings |= {

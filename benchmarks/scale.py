@@ -105,10 +105,10 @@ def work(name: str, folder: Path, size: int) -> None:
 
 def read(name: str, folder: Path) -> None:
     """The stages that read both finished runs."""
+    from eval.finished_runs import read_runs
     from eval.model_comparison.comparison import compare_models
     from eval.paper import run_tables
     from eval.report_page.page import write_page
-    from eval.runs import read_runs
 
     runs = read_runs([folder / "base", folder / "sft"])
     if name == "tables":

@@ -32,7 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from eval import manifest
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.adapters import add_adapters
 from train.fused_head import score_trained_positions_alone
 from train.sft_config import Lora

@@ -20,7 +20,7 @@ from data_gen.generation_parts import Parts
 from data_gen.seed_filters import is_right
 from data_gen.summary import Summary, summarise
 from eval import manifest
-from eval.row_files import files_read
+from eval.data_files import files_read
 from eval.run_dir import write_atomically
 
 MANIFEST = "manifest.json"

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from data_gen.seeds.gsm8k import CALCULATOR_NOTE
 from eval import plugin
 from eval.config import ConfigError
+from eval.data_files import Columns, read_file
 from eval.dialogue import Dialogue
 from eval.grading.answers import INSTRUCTION
-from eval.row_files import Columns, read_file
 from eval.sources import read_source
 from eval.tasks import pocket
 

@@ -7,7 +7,7 @@ from collections import Counter
 from data_gen.generation_parts import Parts
 from data_gen.plan import Plan
 from eval.config import ConfigError, Plugin
-from eval.probing import open_rows
+from eval.probe_run import open_rows
 from eval.table import Cell, Table
 
 

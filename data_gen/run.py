@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 
+from data_gen.data_set_run import generate
 from data_gen.generate_config import GenerateConfig
-from data_gen.generating import generate
 from data_gen.generation_parts import open_parts
 from data_gen.overview import overview
 from data_gen.summary import tables

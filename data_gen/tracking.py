@@ -9,7 +9,7 @@ from pathlib import Path
 from data_gen.data_set import MANIFEST
 from data_gen.filtering import Filtered
 from data_gen.generate_config import GenerateConfig
-from eval.row_files import files_read
+from eval.data_files import files_read
 from eval.tracker import Content, TrackedRun, data_files, open_tracker
 
 TRAINED_ON = ("conversations.jsonl", "solutions.jsonl")

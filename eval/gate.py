@@ -1,15 +1,15 @@
-"""A gate for a pipeline: has a model lost more of a figure than is allowed? Says which rows turned, and where they are.
+"""A gate for a pipeline: has a model lost more of a metric than is allowed? Says which rows turned, and where they are.
 
     python -m eval.gate RUN_BASE RUN_NEW --max-drop gsm8k=2 --max-drop healthbench=0 [--strict] [--json]
 
-A figure is a task, or a task with accuracy, genuine or specific behind a dot (ifbench.specific); alone, a math task
+A metric is a task, or a task with accuracy, genuine or specific behind a dot (ifbench.specific); alone, a math task
 means accuracy and any other its genuine follow-ups. The number is in points. Exit status, the first that holds:
 
-1  a figure is significantly worse than allowed.
-2  it cannot be checked: runs of another protocol or unfinished, a figure that is missing, or too many rows of the new
+1  a metric is significantly worse than allowed.
+2  it cannot be checked: runs of another protocol or unfinished, a metric that is missing, or too many rows of the new
    run without an outcome.
-3  with --strict: a figure is not shown to have stayed within its margin.
-0  otherwise. Without --strict that includes figures that the rows do not resolve: a pipeline should stop for a loss
+3  with --strict: a metric is not shown to have stayed within its margin.
+0  otherwise. Without --strict that includes metrics that the rows do not resolve: a pipeline should stop for a loss
    that is shown, not for a set that is small. How each is decided: `eval/model_comparison/non_inferiority.py`.
 """
 
@@ -23,15 +23,15 @@ from pathlib import Path
 from eval import table_formats
 from eval.command import UNUSABLE, command
 from eval.config import ConfigError
-from eval.model_comparison.figure import parse_figure
+from eval.finished_runs import read_run
 from eval.model_comparison.measured_model import MeasuredModel, read_model
+from eval.model_comparison.metric import parse_metric
 from eval.model_comparison.non_inferiority import Check, check_all
 from eval.model_comparison.same_protocol import differences, refuse_other_protocol
 from eval.model_comparison.turned_rows import as_json, turned_rows
-from eval.runs import read_run
 from eval.tables.gate import build
 
-ABOUT = "Exit with 1 where a model has lost significantly more of a figure than is allowed, on the same rows."
+ABOUT = "Exit with 1 where a model has lost significantly more of a metric than is allowed, on the same rows."
 WORSE, UNRESOLVED = 1, 3
 
 
@@ -77,14 +77,14 @@ def exit_status(checks: Sequence[Check], strict: bool) -> int:
 
 
 def _margins(given: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The margin of each figure.
+    """The margin of each metric.
 
     Raises:
-        ConfigError: a figure is named twice, or named as none can be.
+        ConfigError: a metric is named twice, or named as none can be.
     """
     margins: dict[str, float] = {}
     for name, margin in given:
-        task, measure = parse_figure(name)
+        task, measure = parse_metric(name)
         if f"{task}.{measure}" in margins:
             raise ConfigError(f"--max-drop {name}: {task}.{measure} has a margin already")
         margins[f"{task}.{measure}"] = margin
@@ -117,9 +117,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="FIGURE=POINTS",
-        help="points that a figure may fall by, such as gsm8k=2 or ifbench.specific=5; repeat it for more figures",
+        help="points that a metric may fall by, such as gsm8k=2 or ifbench.specific=5; repeat it for more metrics",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 3 unless every figure is shown to be within")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 unless every metric is shown to be within")
     parser.add_argument("--json", action="store_true", help="print JSON instead")
     return parser
 

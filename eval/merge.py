@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eval import table_formats
 from eval.command import command
-from eval.merging import merge
+from eval.shard_merging import merge
 
 ABOUT = "Join the finished shards of one run, made with --shard I/N, into one run folder with its summary and tables."
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from eval import table_formats
 from eval.command import command
+from eval.finished_runs import read_runs
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
-from eval.runs import read_runs
 from eval.tracked_results import add_options, chosen, tell_tables
 
 ABOUT = "Write the paper's tables and figures from finished run folders."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from eval.dialogue import Dialogue, Failure
-from eval.speech.plain_text import PlainText
+from eval.rendering.plain_text import PlainText
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

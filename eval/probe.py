@@ -13,7 +13,7 @@ from eval import table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
 from eval.probe_config import ProbeConfig
-from eval.probing import probe
+from eval.probe_run import probe
 
 ABOUT = "Let a model speak the next user turn, judge it, and print the rates of genuine and specific follow-ups."
 

@@ -9,9 +9,9 @@ from typing import Any
 from eval import plugin
 from eval.dialogue import Dialogue, content_hash
 from eval.judge import Judge
-from eval.opened import Opened, Tasks
 from eval.perturb import PERTURBATIONS, Perturbation
 from eval.probe_config import ProbeConfig
+from eval.resources import ResourceCache, Tasks
 from eval.shard import Shard, ShardRows
 from eval.speaker import Speaker
 from eval.stored_answers import StoredAnswers
@@ -85,7 +85,7 @@ def row_key(protocol_sha: str, dialogue_id: str) -> str:
     return content_hash([protocol_sha, dialogue_id])
 
 
-def open_parts(config: ProbeConfig, opened: Opened) -> Parts:
+def open_parts(config: ProbeConfig, opened: ResourceCache) -> Parts:
     """What `config` names, with data, model and judge from `opened`.
 
     Raises:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, content_hash
+from eval.finished_runs import Run
 from eval.gated_text import displayable
 from eval.gold import context_hash
 from eval.judge import Judge, unjudgeable
 from eval.progress import Progress
 from eval.rows import RowStore
-from eval.runs import Run
 
 Result = Judgement | Failure
 

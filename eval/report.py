@@ -14,8 +14,8 @@ from pathlib import Path
 
 from eval.command import command
 from eval.config import ConfigError
+from eval.finished_runs import read_runs
 from eval.report_page.page import pages_of, write_page
-from eval.runs import read_runs
 from eval.tracked_results import add_options, chosen, tell_tables
 from eval.tracker import NOBODY
 

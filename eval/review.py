@@ -15,10 +15,10 @@ from pathlib import Path
 
 from eval.command import command
 from eval.config import ConfigError
+from eval.finished_runs import read_runs
 from eval.review_bench.items import find_items
 from eval.review_bench.sampling import Sample, draw
 from eval.review_bench.store import ReviewStore
-from eval.runs import read_runs
 
 ABOUT = "Label user turns of finished runs by hand, blind, in a browser on this machine; export them as a gold file."
 STOPPED = "every decision is kept, and the same command goes on from there"

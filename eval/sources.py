@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from eval.data_files import Columns, brief, read_file
 from eval.dialogue import ROLES, Message
-from eval.row_files import Columns, brief, read_file
 
 log = logging.getLogger(__name__)
 

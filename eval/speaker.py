@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from eval.dialogue import Dialogue, Failure, Message, content_hash
 from eval.engine import Completion, Engine, Prompt, Sampling
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 from eval.time_spent import each
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure
-from eval.runs import read_run
+from eval.finished_runs import read_run
 from eval.summary import answer_of
 
 

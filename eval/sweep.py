@@ -15,14 +15,14 @@ from pathlib import Path
 from eval import table_formats
 from eval.command import GOES_ON, command
 from eval.command_line import load
+from eval.finished_runs import read_runs
 from eval.model_comparison.writing import Sources, write
 from eval.model_comparison.writing import tables_of as comparison_tables
-from eval.opened import Opened
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
-from eval.probing import probe
+from eval.probe_run import probe
 from eval.report_page.page import write_page
-from eval.runs import read_runs
+from eval.resources import ResourceCache
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import estimate
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete sweep."""
     config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
     cells = config.cells()
-    opened = Opened()
+    opened = ResourceCache()
     print(table_formats.to_terminal([estimate(cells, opened)]), flush=True)
     if not config.dry_run:
         sweep(cells, opened)
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def sweep(cells: Sequence[Cell], opened: Opened) -> None:
+def sweep(cells: Sequence[Cell], opened: ResourceCache) -> None:
     """Complete every cell, in order."""
     with Board([cell.name for cell in cells]).shown() as board:
         for cell in cells:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.opened import Opened
+from eval.resources import ResourceCache
 from eval.rows import read_rows
 from eval.speaker import Speaker
 from eval.stored_answers import asks
@@ -38,7 +38,7 @@ class Work:
     """What its judge costs at most; None where that has no price."""
 
 
-def estimate(cells: Sequence[Cell], opened: Opened) -> Table:
+def estimate(cells: Sequence[Cell], opened: ResourceCache) -> Table:
     """What the cells lack, how long it takes and what it costs at most.
 
     Raises:

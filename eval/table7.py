@@ -18,12 +18,12 @@ from pathlib import Path
 from eval import plugin, progress, table_formats
 from eval.command import GOES_ON, command
 from eval.config import ConfigError, Plugin
+from eval.finished_runs import read_runs
 from eval.judge_choice import chosen_judge, refuse_unbounded
 from eval.panel_agreement import RatedPanel
 from eval.paper.writing import WRITERS
 from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
 from eval.run_dir import write_atomically
-from eval.runs import read_runs
 from eval.tables.table7 import build
 
 PROG = "python -m eval.table7"

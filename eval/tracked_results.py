@@ -13,10 +13,10 @@ from typing import Any
 
 from eval import plugin
 from eval.config import Plugin
+from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.model_comparison.writing import rows_digest
 from eval.probe_config import ProbeConfig
-from eval.runs import read_runs
 from eval.summary import TaskSummary
 from eval.table import Table
 from eval.tracker import NOBODY, Content, TrackedRun, Tracker, checked, data_files, open_tracker
@@ -46,7 +46,7 @@ def tell_probe(
     with closing(open_tracker(config.report_to, run)) as tracker:
         at = float(protocol["sampling"]["temperature"])
         tracker.used([Content.of_model(protocol["model"], Path(config.model)), *data_files(files)])
-        tracker.log(at, {"eval": figures_of(summaries)})
+        tracker.log(at, {"eval": metrics_of(summaries)})
         tracker.table(at, "eval/labels", ("task", *LABELS), [_labels_of(task) for task in summaries])
         _tables(tracker, at, tables)
         tracker.made([_rows_of(folder)])
@@ -72,7 +72,7 @@ def tell_tables(
         tracker.files(paths, folder)
 
 
-def figures_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:
+def metrics_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:
     """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
     return {
         task.task: {

@@ -1,7 +1,7 @@
-"""Who is told the figures of a run while it works: a file of `eval/trackers/`. It knows none of them by name.
+"""Who is told the metrics of a run while it works: a file of `eval/trackers/`. It knows none of them by name.
 
 A run of any command is one run of a tracker, whose id is kept in the run folder and in each checkpoint, so that a
-killed run goes on in the same one. Figures stand over an axis of the run's own (`AXES`), never over a tracker's count
+killed run goes on in the same one. Metrics stand over an axis of the run's own (`AXES`), never over a tracker's count
 of calls: what a resumed run says a second time would be dropped there.
 """
 
@@ -24,7 +24,7 @@ AXES: dict[Kind, str] = {
     "rl": "train/global_step",
     "eval": "eval/temperature",
 }
-"""What the figures of a run stand over, by its kind."""
+"""What the metrics of a run stand over, by its kind."""
 TABLE_ROWS = 100
 """Rows of a table that are sent; all of them are in the run folder."""
 NOBODY = Plugin(name="none")
@@ -41,7 +41,7 @@ class TrackedRun:
 
     @property
     def axis(self) -> str:
-        """Name of the figure that the others stand over."""
+        """Name of the metric that the others stand over."""
         return AXES[self.kind]
 
 
@@ -68,8 +68,8 @@ class Content:
 class Tracker(Protocol):
     """Takes what a run says of itself."""
 
-    def log(self, at: float, figures: Mapping[str, Any]) -> None:
-        """Figures at a point of the axis. Nested names are joined with slashes; None is left out."""
+    def log(self, at: float, metrics: Mapping[str, Any]) -> None:
+        """Metrics at a point of the axis. Nested names are joined with slashes; None is left out."""
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Rows of text and numbers, to be looked at; no more than `TABLE_ROWS` of them are taken."""
@@ -123,9 +123,9 @@ def data_files(files: Mapping[str, str]) -> Iterator[Content]:
     return (Content("dataset", digest, path) for path, digest in files.items())
 
 
-def flat(figures: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(name joined with slashes, value) of nested figures, without those that are None."""
-    for name, value in figures.items():
+def flat(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(name joined with slashes, value) of nested metrics, without those that are None."""
+    for name, value in metrics.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{prefix}{name}/")
         elif value is not None:

@@ -70,4 +70,4 @@ submit probe_trained --dependency="afterok:$rl_id" --array="0-$((2 * shards - 1)
 submit merge --dependency="afterok:$base_id:$ID" slurm/merge.sh "$runs"/probe_{base,sft,rl}
 submit cross --dependency="afterok:$ID" --array="0-$((2 * shards - 1))" slurm/eval.sh "$probe" "${judge[@]}" \
   "answers_from=$runs/probe_base" "${on_base[@]}"
-submit table --dependency="afterok:$ID" slurm/table.sh "$runs"
+submit table --dependency="afterok:$ID" slurm/report.sh "$runs"

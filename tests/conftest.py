@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from eval import plugin
 from eval.dialogue import Message
-from eval.speech.chat_format import ChatFormat, Utterance
+from eval.rendering.chat_format import ChatFormat, Utterance
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

@@ -19,7 +19,7 @@ from eval.stats.rates import Rate
 from eval.tracker import Tracker
 from train.checkpoints import seal
 from train.held_out_probe import Measured
-from train.main_process import all_have_come, told_by_main
+from train.main_process import run_on_main, wait_for_all
 from train.preemption import Preempted
 from train.sft_config import Guard
 from train.trainer_events import Stop
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class LossLog:
-    """Writes the figures of each step to the log and the tracker, and counts it as done."""
+    """Writes the metrics of each step to the log and the tracker, and counts it as done."""
 
     log: TrainingLog | NoLog
     tracker: Tracker
@@ -44,7 +44,7 @@ class LossLog:
     """Its latest word."""
 
     def on_log(self, state: Any, logs: dict[str, Any]) -> None:
-        """Hear the figures of a step.
+        """Hear the metrics of a step.
 
         Raises:
             ConfigError: the loss or the norm of its gradient is no number: all later steps would be lost.
@@ -70,8 +70,8 @@ class Sealer:
     folder: Path
 
     def on_save(self, state: Any) -> None:
-        all_have_come()
-        told_by_main(lambda: self._seal(self.folder / f"checkpoint-{state.global_step}"))
+        wait_for_all()
+        run_on_main(lambda: self._seal(self.folder / f"checkpoint-{state.global_step}"))
 
     def _seal(self, checkpoint: Path) -> None:
         for kept in self.folder.parent.glob("*_run_id"):  # of trackers, so that a copy of the checkpoint alone goes on
@@ -110,10 +110,10 @@ class ProbeSchedule:
 
     def on_train_begin(self, state: Any) -> None:
         if state.global_step == 0:
-            self.before = accuracies(self._probe(0).figures)
+            self.before = accuracies(self._probe(0).metrics)
         else:
             self.before = accuracies_before(self.log.path)
-            if state.global_step % self.every == 0 and not told_by_main(lambda: self._is_logged(state.global_step)):
+            if state.global_step % self.every == 0 and not run_on_main(lambda: self._is_logged(state.global_step)):
                 self._guarded(state.global_step)  # a signal has broken it off in an earlier process
         if self.guard is not None and not self.before:
             raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
@@ -128,7 +128,7 @@ class ProbeSchedule:
             self._guarded(state.global_step)
 
     def _guarded(self, step: int) -> None:
-        now = accuracies(self._probe(step).figures)
+        now = accuracies(self._probe(step).metrics)
         falls = [(round(100 * (self.before[task] - now[task]), 6), task) for task in self.before.keys() & now.keys()]
         if self.guard is None or not falls:
             return
@@ -153,12 +153,12 @@ class ProbeSchedule:
         self.log.append(
             step,
             {
-                "probe": measured.figures,
+                "probe": measured.metrics,
                 "accuracy": [accuracy.successes, accuracy.n],
                 "told": str(measured),
             },
         )
-        self.tracker.log(step, {"probe": measured.figures})
+        self.tracker.log(step, {"probe": measured.metrics})
         self.tell(f"probe at step {step}: {measured}")
         return measured
 
@@ -170,9 +170,9 @@ def points_lost(before: Rate, now: Rate) -> float | None:
     return round(100 * (before.point - now.point), 6)
 
 
-def accuracies(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+def accuracies(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """The accuracy on each task that a probe has graded an answer of."""
-    return {task: found["accuracy"] for task, found in figures.items() if found["accuracy"] is not None}
+    return {task: found["accuracy"] for task, found in metrics.items() if found["accuracy"] is not None}
 
 
 def accuracies_before(log: Path) -> dict[str, float]:

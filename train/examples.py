@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eval.dialogue import Dialogue, Message
-from eval.speech.chat_format import IGNORED, ChatFormat, TrainOn
+from eval.rendering.chat_format import IGNORED, ChatFormat, TrainOn
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def make_trainer(
 
         def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
             # A step that uses the episodes of an earlier one has the same keys as that one.
-            absent: dict[str, Any] = dict.fromkeys(rollout.figure_names) if "loss" in logs else {}
+            absent: dict[str, Any] = dict.fromkeys(rollout.metric_names) if "loss" in logs else {}
             super().log({**absent, **logs}, start_time)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
@@ -80,7 +80,7 @@ def make_trainer(
         peft_config=None if lora is None else adapter_settings(model, lora),
         rollout_func=rollout,
     )
-    trainer.eos_token_ids = stops  # the last turn's, for TRL's own figures
+    trainer.eos_token_ids = stops  # the last turn's, for TRL's own metrics
     trainer.remove_callback(PrinterCallback)
     return trainer
 

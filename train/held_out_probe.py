@@ -16,14 +16,14 @@ from eval import progress
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
 from eval.judge import Judge
-from eval.opened import Opened, Tasks
 from eval.probe_config import ProbeConfig
+from eval.resources import ResourceCache, Tasks
 from eval.rows import RowStore
 from eval.speaker import Speaker
 from eval.stages import Turns, decide
 from eval.stats.rates import Rate
 from eval.summary import TaskSummary, summarise
-from eval.tracked_results import figures_of
+from eval.tracked_results import metrics_of
 from train.training_rows import TrainingRow
 
 
@@ -39,9 +39,9 @@ class Measured:
         return Rate(sum(rate.successes for rate in rates), sum(rate.n for rate in rates))
 
     @property
-    def figures(self) -> dict[str, dict[str, Any]]:
+    def metrics(self) -> dict[str, dict[str, Any]]:
         """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
-        return figures_of(self.tasks)
+        return metrics_of(self.tasks)
 
     def __str__(self) -> str:
         told = [f"{name} {_percent(self.pooled(name))}" for name in ("genuine", "specific", "accuracy")]
@@ -86,7 +86,7 @@ def open_probe(config: ProbeConfig, training: Iterable[TrainingRow]) -> HeldOutP
     Raises:
         ConfigError: data or judge cannot be opened, or a conversation of the probe begins as one that is trained on.
     """
-    opened = Opened()
+    opened = ResourceCache()
     tasks = opened.tasks(config)
     seen = {_opening(row.dialogue): row.place for row in training}
     known = [dialogue for dialogue in tasks.dialogues if _opening(dialogue) in seen]

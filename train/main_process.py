@@ -9,19 +9,19 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def first_of_node() -> bool:
+def is_node_main() -> bool:
     """Whether this is the only process or the first of its machine: what another machine lacks is told there."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
-def all_have_come() -> None:
+def wait_for_all() -> None:
     """Wait until every process has called this."""
     from accelerate import PartialState
 
     PartialState().wait_for_everyone()
 
 
-def told_by_main(find: Callable[[], T]) -> T:
+def run_on_main(find: Callable[[], T]) -> T:
     """What `find` returns in the main process, in every process; what it raises is raised in every process.
 
     All processes call it together.

@@ -13,7 +13,7 @@ from typing import Literal
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
-from eval.speech.chat_format import ChatFormat, TrainOn
+from eval.rendering.chat_format import ChatFormat, TrainOn
 from train.examples import TrainingExample, training_examples
 from train.training_rows import RowFile, TrainingRow
 

@@ -1,4 +1,4 @@
-"""The README of a trained model folder: what it was made from, with which settings, and what was measured meanwhile."""
+"""The README of a trained model folder, as the Hub reads it: front matter, sections, settings and versions."""
 
 from __future__ import annotations
 
@@ -9,28 +9,8 @@ from typing import Any
 import yaml
 
 from eval.config import Config, dump
-from train.overview import overview
-from train.sft_parts import Parts
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
-
-
-def model_card(parts: Parts, summary: dict[str, Any]) -> str:
-    """The card of a fine-tuning run."""
-    from eval import table_formats
-
-    config = parts.config
-    data = "\n".join(f"- `{path}`, sha256 `{sha}`" for path, sha in parts.data_files.items())
-    turns = {"user": "the user's turns", "assistant": "the assistant's turns", "both": "the turns of both sides"}
-    sections = [
-        f"`{summary['base']}` fine-tuned on {turns[config.train_on]} of conversations, "
-        f"{'all weights' if config.lora is None else 'low-rank adapters, merged'}; {summary['steps']} steps.",
-        f"Loss of the first steps {summary['loss']['first']:.4f}, of the last {summary['loss']['last']:.4f}.",
-        probe_found(summary["probe"]),
-        f"## Data\n\n{data}",
-        table_formats.to_markdown([overview(parts)]),
-    ]
-    return card(config, config.name, "sft", None if parts.is_local else config.model, sections)
 
 
 def card(config: Config, name: str, tag: str, base: str | None, sections: Sequence[str]) -> str:

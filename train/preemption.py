@@ -58,7 +58,7 @@ class Preemption:
             self._raise_if_due()
 
     @contextmanager
-    def breaking_off(self, breaks_off: bool) -> Iterator[None]:
+    def interruptible(self, breaks_off: bool) -> Iterator[None]:
         """Whether a signal raises `Preempted` at once in here, or waits for the end of it."""
         before, self._breaks_off = self._breaks_off, breaks_off
         try:
@@ -149,7 +149,7 @@ def train_until_preempted(trainer: Trainer, checkpoint: Path | None) -> None:
         Preempted: it was, in every process at the same step.
     """
     trainer.add_callback(listener(on_step_end=PREEMPTION.on_step_end))
-    with PREEMPTION.breaking_off(False):
+    with PREEMPTION.interruptible(False):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 

@@ -14,19 +14,19 @@ import sys
 from eval import table_formats
 from eval.command import command
 from eval.command_line import load
-from train.fine_tuning import finished
-from train.main_process import first_of_node
+from train.main_process import is_node_main
 from train.preemption import preemptible
-from train.reinforcement import reinforce
 from train.rl_card import told
 from train.rl_config import RlConfig
 from train.rl_overview import overview
 from train.rl_parts import open_parts
+from train.rl_run import reinforce
+from train.training_run import finished
 
 ABOUT = "Train a policy with GRPO on episodes of two turns, an answer and the user's turn after it, and save it."
 
 
-@command(stopped="the same command goes on from the last checkpoint", speaks=first_of_node)
+@command(stopped="the same command goes on from the last checkpoint", speaks=is_node_main)
 @preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""

@@ -79,7 +79,7 @@ class RlConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's GRPOConfig, such as learning_rate and beta")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
+    report_to: Plugin = Field(NOBODY, description="who is told metrics: none, wandb (project, group, mode) or trackio")
     shown_episodes: int = Field(4, ge=0, description="episodes of each step in the tracker's table")
     seed: int = Field(0, ge=0, description="of adapters, the order of prompts, and every sampled token")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
@@ -90,7 +90,7 @@ class RlConfig(Config):
     @classmethod
     def _format_takes_its_options(cls, family: Plugin) -> Plugin:
         constructor = plugin.load("eval.formats", family.name).Format.__init__
-        # An assistant's turn before a user's is always rendered as it was sampled (train/turn_joint.py).
+        # An assistant's turn before a user's is always rendered as it was sampled (train/turn_boundary.py).
         ours = ["tokenizer", "history"]
         return Plugin(name=family.name, **options_for(constructor, family.options, "format", ours=ours))
 

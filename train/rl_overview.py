@@ -14,7 +14,7 @@ COLUMNS = ("source", "prompts", "longest prompt")
 def overview(parts: Parts) -> Table:
     """One row per task of the prompts; notes on steps, rewards and judges."""
     config, arguments = parts.config, parts.arguments
-    role = "assistant" if parts.joint else "user"
+    role = "assistant" if parts.boundary else "user"
     tasks = Counter(row.dialogue.task for row in parts.prompts.values())
     longest: Counter[str] = Counter()
     for row in parts.prompts.values():
@@ -33,6 +33,6 @@ def overview(parts: Parts) -> Table:
     elif parts.judge.cost_bound:
         dollars = parts.judge.cost_bound * arguments.max_steps * per_step
         notes.append(f"judging all episodes costs ${dollars:,.2f} at most, the probes aside")
-    if parts.joint is not None and not parts.joint.as_in_history:
+    if parts.boundary is not None and not parts.boundary.as_in_history:
         notes.append("the user's turn follows the answer as it was sampled, not as history: probe with history as_last")
     return Table("Prompts", COLUMNS, rows, tuple(notes))

@@ -15,14 +15,14 @@ from eval import plugin
 from eval.config import ConfigError, Plugin
 from eval.dialogue import content_hash
 from eval.judge import Judge
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 from eval.weights import model_digest, model_folder, model_limits
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.rl_config import RlConfig
 from train.rl_prompts import open_prompts
 from train.scoring import RewardFunction
 from train.training_rows import TrainingRow
-from train.turn_joint import TurnJoint
+from train.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -48,7 +48,7 @@ class Parts:
     folder: Path
     """Of the base model."""
     chat_format: ChatFormat
-    joint: TurnJoint | None
+    boundary: TurnBoundary | None
     """Between answer and user's turn; None where answers are stored text."""
     prompts: dict[str, TrainingRow]
     """What episodes start from, by the id of the dialogue."""
@@ -78,7 +78,7 @@ class Parts:
             "format": self.chat_format.name,
             "format_options": dict(self.chat_format.options),
             "template_sha": self.chat_format.template_sha,
-            "user_turn_after": "as_history" if self.joint is None or self.joint.as_in_history else "as_last",
+            "user_turn_after": "as_history" if self.boundary is None or self.boundary.as_in_history else "as_last",
             "prompts_sha": content_hash(list(self.prompts)),
             "reward_judge": self.judge.id,
             "probe_judge": self.probe.judge.id if self.probe else None,
@@ -91,7 +91,7 @@ class Parts:
         from train.grpo_arguments import grpo_arguments
 
         config = self.config
-        tokens = config.user_tokens + (config.answer_tokens + self.joint.longest if self.joint else 0)
+        tokens = config.user_tokens + (config.answer_tokens + self.boundary.longest if self.boundary else 0)
         return grpo_arguments(config, config.run_dir / "checkpoints", tokens)
 
     @property
@@ -107,7 +107,7 @@ class Parts:
         """The weights that the policy starts from."""
         import torch
 
-        from train.merging import open_model
+        from train.model_export import open_model
 
         return open_model(self.folder, getattr(torch, self.config.dtype))
 
@@ -120,11 +120,11 @@ def open_parts(config: RlConfig) -> Parts:
     """
     folder = model_folder(config.model, config.revision)
     chat_format = _open_format(config, folder)
-    joint = None
+    boundary = None
     if config.episode == "two_turn":
-        joint = TurnJoint(chat_format, _open_format(config, folder, history="as_last"))
+        boundary = TurnBoundary(chat_format, _open_format(config, folder, history="as_last"))
     prompts = open_prompts(config)
-    _check_room(config, folder, chat_format, joint, prompts)
+    _check_room(config, folder, chat_format, boundary, prompts)
     probe = open_probe(config.probe_config(config.run_dir), prompts.values()) if config.probe else None
     judge = _open_judge(config.judge, config.judge_s)
     evaluating = probe.judge if probe else _open_judge(Plugin(name="local"), config.judge_s)
@@ -133,7 +133,7 @@ def open_parts(config: RlConfig) -> Parts:
             f"judge {judge.id} would reward what it evaluates, so that the evaluation says how well it was exploited; "
             "take another judge or another probe.judge, or set allow_same_judge: true"
         )
-    return Parts(config, folder, chat_format, joint, prompts, judge, probe)
+    return Parts(config, folder, chat_format, boundary, prompts, judge, probe)
 
 
 def _open_format(config: RlConfig, folder: Path, **history: Any) -> ChatFormat:
@@ -159,13 +159,13 @@ def _check_room(
     config: RlConfig,
     folder: Path,
     chat_format: ChatFormat,
-    joint: TurnJoint | None,
+    boundary: TurnBoundary | None,
     prompts: Mapping[str, TrainingRow],
 ) -> None:
     """Refuse prompts that the template cannot open a turn after, or that leave no room for the turns."""
     room = model_limits(folder).context
-    role = "assistant" if joint else "user"
-    turns = config.user_tokens + (config.answer_tokens + joint.longest if joint else 0)
+    role = "assistant" if boundary else "user"
+    turns = config.user_tokens + (config.answer_tokens + boundary.longest if boundary else 0)
     for row in prompts.values():
         try:
             length = len(chat_format.open_turn(row.dialogue.messages, role))

@@ -21,14 +21,14 @@ from train.episode_log import COLUMNS, EpisodeLog, shown
 from train.episodes import Episode
 from train.held_out_probe import Measured
 from train.kernels import refuse_slow_path
-from train.main_process import told_by_main
+from train.main_process import run_on_main
 from train.preemption import train_until_preempted
 from train.reward_judge import RewardJudge
 from train.rl_parts import Parts
 from train.rollout import Rollout
 from train.scoring import Scored, Scorer
-from train.training import Tell, language_model, measure
 from train.training_log import NoLog, TrainingLog, read_log
+from train.training_run import Tell, language_model, measure
 from train.turn_credit import Scale
 from train.weight_sync import WeightSyncCheck
 
@@ -66,7 +66,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     disable_progress_bar()
     if parts.arguments.use_vllm:
         installed_vllm()
-    checkpoint = told_by_main(lambda: last_checkpoint(folder / "checkpoints"))
+    checkpoint = run_on_main(lambda: last_checkpoint(folder / "checkpoints"))
     done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
     rollout = _rollout(parts, records)
     trainer = make_trainer(
@@ -105,28 +105,28 @@ def _rollout(parts: Parts, records: Records) -> Rollout:
     return Rollout(
         dialogues={id: row.dialogue for id, row in parts.prompts.items()},
         chat_format=parts.chat_format,
-        joint=parts.joint,
+        boundary=parts.boundary,
         answer_tokens=config.answer_tokens,
         user_tokens=config.user_tokens,
         seed=config.seed,
         name=config.name,
         score=_recorded(parts, scorer, records),
-        figure_names=scorer.figure_names,
+        metric_names=scorer.metric_names,
         before=_weight_sync(parts, records),
     )
 
 
 def _weight_sync(parts: Parts, records: Records) -> WeightSyncCheck:
-    """The check of vLLM's weights on the first prompt, and where its figures go."""
+    """The check of vLLM's weights on the first prompt, and where its metrics go."""
 
-    def tell(step: int, figures: Mapping[str, float]) -> None:
-        records.log.append(step, {"weight_sync": figures})
-        records.tracker.log(step, {"weight_sync": figures})
-        found = max(value for name, value in figures.items() if name != "allowed")
-        records.tell(f"vLLM's log-probs differ from the trainer's by {found:.2g}, {figures['allowed']:g} is allowed")
+    def tell(step: int, metrics: Mapping[str, float]) -> None:
+        records.log.append(step, {"weight_sync": metrics})
+        records.tracker.log(step, {"weight_sync": metrics})
+        found = max(value for name, value in metrics.items() if name != "allowed")
+        records.tell(f"vLLM's log-probs differ from the trainer's by {found:.2g}, {metrics['allowed']:g} is allowed")
 
     first = next(iter(parts.prompts.values())).dialogue
-    return WeightSyncCheck(parts.chat_format.open_turn(first.messages, "assistant" if parts.joint else "user"), tell)
+    return WeightSyncCheck(parts.chat_format.open_turn(first.messages, "assistant" if parts.boundary else "user"), tell)
 
 
 def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:

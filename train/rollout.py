@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from eval.dialogue import Dialogue, Message, content_hash
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 from train.episodes import Episode
-from train.main_process import told_by_main
+from train.main_process import run_on_main
 from train.scoring import Scored
+from train.turn_boundary import TurnBoundary
 from train.turn_generation import TurnLimits, generate
-from train.turn_joint import TurnJoint
 
 if TYPE_CHECKING:
     from trl import GRPOTrainer
 
 Score = Callable[[int, list[Episode]], Scored]
-"""(step, every episode of the step) -> the same with rewards, advantages and credit, and figures of them."""
+"""(step, every episode of the step) -> the same with rewards, advantages and credit, and metrics of them."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Rollout:
     dialogues: Mapping[str, Dialogue]
     """What episodes start from, by id."""
     chat_format: ChatFormat
-    joint: TurnJoint | None
+    boundary: TurnBoundary | None
     """Between answer and user's turn; None where the answer is stored text."""
     answer_tokens: int
     user_tokens: int
@@ -43,8 +43,8 @@ class Rollout:
     name: str
     """Of the policy, as who spoke a turn."""
     score: Score
-    figure_names: Sequence[str]
-    """Of the figures that `score` gives."""
+    metric_names: Sequence[str]
+    """Of the metrics that `score` gives."""
     before: Callable[[GRPOTrainer], None] = lambda trainer: None
     """Is called with the trainer before episodes are sampled, when its sampler has its weights."""
 
@@ -54,14 +54,14 @@ class Rollout:
         step, copies = trainer.state.global_step, int(trainer.num_generations or 1)
         first = trainer.accelerator.process_index * len(prompts)
         episodes = [self._start(self.dialogues[id], first + place) for place, id in enumerate(prompts)]
-        if self.joint is not None:
+        if self.boundary is not None:
             episodes = self._speak(trainer, step, episodes, "assistant", copies)
-            episodes = [episode.followed_by(self.joint.after(episode.completion_ids)) for episode in episodes]
+            episodes = [episode.followed_by(self.boundary.after(episode.completion_ids)) for episode in episodes]
             episodes = self._speak(trainer, step, episodes, "user", 1)
         else:
             episodes = self._speak(trainer, step, episodes, "user", copies)
-        everyone, figures = self._score_all(step, episodes)
-        for name, value in figures.items():
+        everyone, metrics = self._score_all(step, episodes)
+        for name, value in metrics.items():
             trainer._metrics["train"][name].append(math.nan if value is None else value)
         scored = everyone[first : first + len(prompts)]
         logprobs = [episode.logprobs for episode in scored]
@@ -75,7 +75,7 @@ class Rollout:
         }
 
     def _start(self, dialogue: Dialogue, row: int) -> Episode:
-        role = "user" if self.joint is None else "assistant"
+        role = "user" if self.boundary is None else "assistant"
         return Episode(dialogue, row, tuple(self.chat_format.open_turn(dialogue.messages, role)))
 
     def _speak(
@@ -105,4 +105,4 @@ class Rollout:
         from accelerate.utils import gather_object
 
         everyone: list[Episode] = gather_object(episodes)
-        return told_by_main(lambda: self.score(step, everyone))
+        return run_on_main(lambda: self.score(step, everyone))

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Role
 from eval.tasks import gsm8k
-from train.episode_figures import FIGURES, figures
+from train.episode_metrics import FIGURES, metrics
 from train.episodes import Episode
 from train.reward_judge import RewardJudge
 from train.turn_credit import Scale, advantages, by_turn
@@ -34,7 +34,7 @@ class Scored(NamedTuple):
     """The episodes of a step, and what they look like in numbers, always under the same names."""
 
     episodes: list[Episode]
-    figures: dict[str, float | None]
+    metrics: dict[str, float | None]
 
 
 @dataclass
@@ -52,9 +52,9 @@ class Scorer:
     """Steps up to now of which no episode could be rewarded."""
 
     @property
-    def figure_names(self) -> list[str]:
-        """Those of `Scored.figures`."""
-        return [*FIGURES, *(f"{figure}/{name}" for name in self.rewards for figure in ("weight", "zero_spread"))]
+    def metric_names(self) -> list[str]:
+        """Those of `Scored.metrics`."""
+        return [*FIGURES, *(f"{metric}/{name}" for name in self.rewards for metric in ("weight", "zero_spread"))]
 
     def __call__(self, episodes: Sequence[Episode]) -> Scored:
         """Every episode with its dialogue graded and judged, its rewards, their advantages and its credit.
@@ -74,7 +74,7 @@ class Scorer:
             replace(episode, advantages=own, credit=by_turn(own, self.weights, turns, self.credit))
             for episode, own in zip(rewarded, found, strict=True)
         ]
-        return Scored(scored, {**figures(scored), **self._figures(scored)})
+        return Scored(scored, {**metrics(scored), **self._metrics(scored)})
 
     def _rewarded(self, episode: Episode) -> Episode:
         dialogue = replace(episode.dialogue, correct=gsm8k.check(episode.dialogue))
@@ -90,7 +90,7 @@ class Scorer:
         why = kinds.most_common(1)[0][0] if kinds else "a reward does not know its episodes"
         raise ConfigError(f"no episode of {BLIND} steps could be rewarded, so that nothing is trained ({why})")
 
-    def _figures(self, scored: Sequence[Episode]) -> dict[str, float | None]:
+    def _metrics(self, scored: Sequence[Episode]) -> dict[str, float | None]:
         """Of each reward: its weight, and the share of groups in which it tells no episode from another."""
         found: dict[str, float | None] = {}
         starts = range(0, len(scored), self.group)

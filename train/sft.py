@@ -16,18 +16,19 @@ from rich.console import Console
 from eval import table_formats
 from eval.command import command
 from eval.command_line import load
-from train.fine_tuning import fine_tune, finished
-from train.main_process import first_of_node
-from train.overview import overview
+from train.main_process import is_node_main
 from train.preemption import preemptible
 from train.sft_config import SftConfig
+from train.sft_overview import overview
 from train.sft_parts import open_parts
+from train.sft_run import fine_tune
 from train.show_mask import show_masks
+from train.training_run import finished
 
 ABOUT = "Fine-tune a model on the turns of one role, with adapters or whole, and save it as a model folder."
 
 
-@command(stopped="the same command goes on from the last checkpoint", speaks=first_of_node)
+@command(stopped="the same command goes on from the last checkpoint", speaks=is_node_main)
 @preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""

@@ -80,7 +80,7 @@ class SftConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
+    report_to: Plugin = Field(NOBODY, description="who is told metrics: none, wandb (project, group, mode) or trackio")
     seed: int = Field(0, ge=0, description="of adapters, dropout, the order of examples, the choice of rows")
     data_dir: Path | None = Field(
         None, description="folder of the probe's data files; else $USERTURN_DATA, else the Hub"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval import plugin
 from eval.config import ConfigError
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 from eval.weights import model_digest, model_folder
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.mixture import Mixture, mix
@@ -79,7 +79,7 @@ class Parts:
 
     @property
     def _probe_protocol(self) -> dict[str, Any] | None:
-        """What the figures of the probe share; with a guard they decide how far training goes."""
+        """What the metrics of the probe share; with a guard they decide how far training goes."""
         settings = self.config.probe
         if settings is None or self.probe is None:
             return None
@@ -115,7 +115,7 @@ class Parts:
         from transformers import set_seed
 
         from train.adapters import add_adapters
-        from train.merging import open_model
+        from train.model_export import open_model
 
         model = open_model(self.folder, getattr(torch, self.config.dtype))
         set_seed(self.config.seed)  # adapters begin at random; ZeRO-3 draws numbers while weights are read

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.example_order import ExampleOrder
 from train.examples import TrainingExample
 from train.fused_head import score_trained_positions_alone

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from eval.speech.chat_format import IGNORED, ChatFormat
+from eval.rendering.chat_format import IGNORED, ChatFormat
 from train.examples import TrainingExample
 from train.mixture import Mixture
 

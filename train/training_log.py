@@ -13,7 +13,7 @@ from typing import Any
 
 
 class TrainingLog:
-    """Append-only lines `{"step": ..., <figures>}`; a torn last line of an earlier process is dropped."""
+    """Append-only lines `{"step": ..., <metrics>}`; a torn last line of an earlier process is dropped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,9 +28,9 @@ class TrainingLog:
         os.fsync(self._file.fileno())
         self._file.close()
 
-    def append(self, step: int, figures: Mapping[str, Any]) -> None:
+    def append(self, step: int, metrics: Mapping[str, Any]) -> None:
         """Write one line; once this returns, killing the process does not lose it."""
-        self._file.write((json.dumps({"step": step, **figures}) + "\n").encode())
+        self._file.write((json.dumps({"step": step, **metrics}) + "\n").encode())
 
 
 class NoLog:
@@ -39,7 +39,7 @@ class NoLog:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def append(self, step: int, figures: Mapping[str, Any]) -> None: ...
+    def append(self, step: int, metrics: Mapping[str, Any]) -> None: ...
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:

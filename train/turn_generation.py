@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from train.model_in_training import generating
 from train.row_sampling import sampled_by_row
-from train.training import language_model
+from train.training_run import language_model
 
 if TYPE_CHECKING:
     from trl import GRPOTrainer

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval.checks.same_weights import TOKENS, Compared, Said, allowed, compared, differing, is_last_norm, moved, unmoved
 from eval.config import ConfigError
-from train.divided_weights import writable
-from train.main_process import told_by_main
+from train.main_process import run_on_main
+from train.sharded_weights import writable
 from train.turn_generation import TurnLimits, vllm_turn
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class WeightSyncCheck:
     ids: Sequence[int]
     """The fixed text, with room for some tokens behind it."""
     tell: Callable[[int, Mapping[str, float]], None]
-    """Is told the figures at a step, good or bad."""
+    """Is told the metrics at a step, good or bad."""
     done: bool = field(default=False, init=False)
 
     def __call__(self, trainer: GRPOTrainer) -> None:
@@ -55,8 +55,8 @@ class WeightSyncCheck:
         if self.done or not trainer.use_vllm:
             return
         self.done = True
-        figures, problem = _looked_at(trainer, self.ids)
-        self.tell(int(trainer.state.global_step), figures)
+        metrics, problem = _looked_at(trainer, self.ids)
+        self.tell(int(trainer.state.global_step), metrics)
         if problem is not None:
             raise WeightSyncError(f"vLLM ({trainer.vllm_mode}) at step {trainer.state.global_step}: {problem}; {TODO}")
 
@@ -83,8 +83,8 @@ def _looked_at(trainer: GRPOTrainer, ids: Sequence[int]) -> tuple[dict[str, floa
     problem = next((f"after weights were {when}, {told}" for when, told in found.items() if told), None)
     everyone: list[Any] = gather_object([(before.apart, after.apart, again.apart, problem)])
     names = ("difference", "difference_moved", "difference_put_back")
-    figures = {name: max(row[place] for row in everyone) for place, name in enumerate(names)}
-    return {**figures, "allowed": most}, next((row[-1] for row in everyone if row[-1]), None)
+    metrics = {name: max(row[place] for row in everyone) for place, name in enumerate(names)}
+    return {**metrics, "allowed": most}, next((row[-1] for row in everyone if row[-1]), None)
 
 
 def _compared(trainer: GRPOTrainer, ids: Sequence[int]) -> Compared:
@@ -158,5 +158,5 @@ def _served_dtype(trainer: GRPOTrainer) -> str:
     if trainer.vllm_mode == "colocate":
         found = generation.llm.llm_engine.model_config.dtype
     else:
-        found = told_by_main(lambda: generation.vllm_client.get_server_info()["model_config"]["dtype"])
+        found = run_on_main(lambda: generation.vllm_client.get_server_info()["model_config"]["dtype"])
     return str(found).removeprefix("torch.")

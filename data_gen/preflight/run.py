@@ -12,9 +12,9 @@ from eval import plugin
 from eval.checks.disk import disk_check
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
-from eval.checks.judging import judge_checks
+from eval.checks.judge_reachable import judge_checks
 from eval.checks.pins import pins
-from eval.checks.tracking import tracker_checks
+from eval.checks.tracker_ready import tracker_checks
 
 CONFIG = GenerateConfig
 BYTES_OF_A_CONVERSATION = 64_000

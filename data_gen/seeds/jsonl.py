@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from eval.data_files import read_file
 from eval.dialogue import Dialogue, Message, content_hash
-from eval.row_files import read_file
 from eval.sources import choose, read_messages
 
 LICENCE = "unknown"

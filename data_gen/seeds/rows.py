@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from eval.dialogue import Dialogue
+from eval.finished_runs import read_run
 from eval.held_out import is_for_training
-from eval.runs import read_run
 from eval.sources import choose
 
 LICENCE = "unknown"

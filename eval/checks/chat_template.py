@@ -9,7 +9,7 @@ from eval import plugin
 from eval.checks.finding import Check, Finding, failed, passed, warned
 from eval.config import ConfigError, Plugin
 from eval.dialogue import Message
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from eval.checks.finding import Check, Finding, failed, passed, unchecked
 from eval.checks.kernels import device_here
 from eval.checks.model_files import gigabytes, weights_bytes
-from eval.checks.probing import HEAVY
+from eval.checks.probe_cost import HEAVY
 from eval.checks.same_weights import (
     TOKENS,
     Compared,

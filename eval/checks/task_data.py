@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from eval import plugin
 from eval.checks.finding import Check, Finding, passed
-from eval.opened import Tasks, load_tasks
 from eval.probe_config import ProbeConfig
+from eval.resources import Tasks, load_tasks
 
 
 class TaskData:

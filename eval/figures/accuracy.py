@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from eval.finished_runs import Run
 from eval.paper.drawing import COLOURS, INK, WIDTH, caption, line_height, style, wrapped
 from eval.paper.lineup import Group, Lineup, by_family, line_up, select
 from eval.paper.model_table import MEASURES, subject, summary_of, tasks_of
 from eval.paper.published import read_paper
-from eval.runs import Run
 from eval.summary import Setting, TaskSummary
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from eval.finished_runs import Run
 from eval.paper.drawing import MUTED, WIDTH, caption, line_height, style, wrapped
 from eval.paper.lineup import Group, line_up, select
 from eval.paper.model_table import subject, summary_of, tasks_of
-from eval.runs import Run
 from eval.summary import TaskSummary
 
 if TYPE_CHECKING:

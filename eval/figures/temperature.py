@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+from eval.finished_runs import Run
 from eval.paper.drawing import COLOURS, WIDTH, caption, line_height, spread, style, wrapped
 from eval.paper.lineup import Group, Lineup, by_family, line_up, select
 from eval.paper.model_table import subject, summary_of, tasks_of, temperatures_of
 from eval.paper.published import read_paper
-from eval.runs import Run
 from eval.stats.rates import Rate
 from eval.summary import Setting
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from eval.speech.chat_format import Utterance
-from eval.speech.thinking_format import ThinkingFormat
-from eval.speech.turn_layout import History
+from eval.rendering.chat_format import Utterance
+from eval.rendering.thinking_format import ThinkingFormat
+from eval.rendering.turn_layout import History
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

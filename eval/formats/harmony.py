@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from eval.dialogue import Message
-from eval.speech.chat_format import ChatFormat, Utterance
-from eval.speech.turn_layout import History
+from eval.rendering.chat_format import ChatFormat, Utterance
+from eval.rendering.turn_layout import History
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eval.speech.thinking_format import ThinkingFormat
+from eval.rendering.thinking_format import ThinkingFormat
 
 
 class Format(ThinkingFormat):

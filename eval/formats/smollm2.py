@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 
 
 class Format(ChatFormat):

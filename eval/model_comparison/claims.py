@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from eval.model_comparison.figure import Figure
+from eval.finished_runs import Run
+from eval.model_comparison.metric import Metric
 from eval.model_comparison.verdict import Claim
 from eval.paper.published import read_paper
-from eval.runs import Run
 
 BASE = "Base"
 """The paper's row for the model before training."""
 
 
-def claim_of(name: str | None, figure: Figure) -> Claim | None:
-    """The paper's value of a figure for the model called `name`, or for Base where that is None; None without one."""
+def claim_of(name: str | None, metric: Metric) -> Claim | None:
+    """The paper's value of a metric for the model called `name`, or for Base where that is None; None without one."""
     paper = read_paper()
     rows = {row.casefold(): row for row in paper.tables["table2"].rows}
     row = BASE if name is None else rows.get(name.casefold())
-    column = {"task": figure.task, "measure": figure.measure}
+    column = {"task": metric.task, "measure": metric.measure}
     value = None if row is None else paper.value("table2", row, **column)
     if value is None:
         return None
     base = None if name is None else paper.value("table2", BASE, **column)
-    return Claim(value, base, paper.rows[figure.task])
+    return Claim(value, base, paper.rows[metric.task])
 
 
 def why_no_claims(base: Run) -> str:

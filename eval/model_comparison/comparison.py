@@ -1,4 +1,4 @@
-"""Models side by side: every figure of Table 2 with its evidence and its verdict, and the cross condition beside it.
+"""Models side by side: every metric of Table 2 with its evidence and its verdict, and the cross condition beside it.
 
 Runs in, numbers out; `eval/tables/table2_models.py` prints them. The first model is Base: every other is paired with
 it, row by row. Nothing is pooled over models, tasks or settings.
@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.config import ConfigError
+from eval.finished_runs import Run
 from eval.model_comparison.claims import claim_of, why_no_claims
-from eval.model_comparison.figure import Figure, FigureOutcomes, figures_of, rate_of
 from eval.model_comparison.measured_model import MeasuredModel, answers_of_another, names_of, read_model, refuse_alike
+from eval.model_comparison.metric import Metric, MetricOutcomes, metrics_of, rate_of
 from eval.model_comparison.same_protocol import OF_A_CROSS_RUN, OF_THE_MODEL, differences, refuse_other_protocol
 from eval.model_comparison.verdict import Claim, Evidence, Finding, find
-from eval.runs import Run
 from eval.stats.paired import holm, pair
 from eval.stats.rates import Rate, same_rate_p
 
@@ -24,13 +24,13 @@ FORCE = "measure it again under the same protocol, or mark it with --force"
 
 @dataclass(frozen=True)
 class MeasuredFigure:
-    """One cell: a figure of one model, or of its cross run."""
+    """One cell: a metric of one model, or of its cross run."""
 
     model: MeasuredModel
-    figure: Figure
-    outcomes: FigureOutcomes
-    base: FigureOutcomes | None
-    """The outcomes of Base on the same figure; None for Base itself."""
+    metric: Metric
+    outcomes: MetricOutcomes
+    base: MetricOutcomes | None
+    """The outcomes of Base on the same metric; None for Base itself."""
     specific: Rate | None
     """Beside a genuine rate, the specific one."""
     evidence: Evidence
@@ -40,10 +40,10 @@ class MeasuredFigure:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All cells, a model after the other, each in the order of `figures`."""
+    """All cells, a model after the other, each in the order of `metrics`."""
 
     models: tuple[MeasuredModel, ...]
-    figures: tuple[Figure, ...]
+    metrics: tuple[Metric, ...]
     cells: tuple[MeasuredFigure, ...]
     cross: tuple[MeasuredFigure, ...]
     """User turns of each model on Base's answers, each compared with Base's own turns on them."""
@@ -84,13 +84,13 @@ def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool =
     refuse_alike([model.name for model in crossed])
     marks = {other.name: _refused(models[0], other, force) for other in models[1:]}
     marks |= {other.name: _refused_cross(models[0], other, force) for other in crossed}
-    figures = figures_of(task for model in models for task in model.tasks)
+    metrics = metrics_of(task for model in models for task in model.tasks)
     without = why_no_claims(models[0].run)
     return Comparison(
         models=tuple(models),
-        figures=figures,
-        cells=_found(models[0], [(model, figure) for model in models for figure in figures], not without),
-        cross=_found(models[0], [(model, figure) for model in crossed for figure in _cross_figures(model)], False),
+        metrics=metrics,
+        cells=_found(models[0], [(model, metric) for model in models for metric in metrics], not without),
+        cross=_found(models[0], [(model, metric) for model in crossed for metric in _cross_metrics(model)], False),
         marks={name: tuple(found) for name, found in marks.items() if found},
         without_claims=without,
     )
@@ -120,43 +120,43 @@ def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> l
     return found
 
 
-def _cross_figures(model: MeasuredModel) -> list[Figure]:
+def _cross_metrics(model: MeasuredModel) -> list[Metric]:
     """Follow-ups on another model's answers, of every task that has them."""
     tasks = sorted({outcome.task for outcome in model.rows.counts() if outcome.setting == "cross"})
-    return [Figure(task, "genuine", "cross") for task in tasks]
+    return [Metric(task, "genuine", "cross") for task in tasks]
 
 
 def _found(
-    base: MeasuredModel, wanted: Sequence[tuple[MeasuredModel, Figure]], claimed: bool
+    base: MeasuredModel, wanted: Sequence[tuple[MeasuredModel, Metric]], claimed: bool
 ) -> tuple[MeasuredFigure, ...]:
     """The cells of one table: their p-values are adjusted together."""
-    outcomes = [figure.outcomes(model.rows) for model, figure in wanted]
+    outcomes = [metric.outcomes(model.rows) for model, metric in wanted]
     rates = [rate_of(known) for known in outcomes]
-    bases = [None if model is base else _of_base(base, figure) for model, figure in wanted]
+    bases = [None if model is base else _of_base(base, metric) for model, metric in wanted]
     pairs = [None if before is None else pair(before, after) for before, after in zip(bases, outcomes, strict=True)]
-    claims = [claim_of(None if model is base else model.name, figure) if claimed else None for model, figure in wanted]
+    claims = [claim_of(None if model is base else model.name, metric) if claimed else None for model, metric in wanted]
     p_base = holm([counted.p_value if counted else None for counted in pairs])
     p_paper = holm(
         [same_rate_p(rate, claim.rate) if claim else None for rate, claim in zip(rates, claims, strict=True)]
     )
     cells = []
-    for place, (model, figure) in enumerate(wanted):
+    for place, (model, metric) in enumerate(wanted):
         evidence = Evidence(rates[place], len(outcomes[place]), pairs[place], p_base[place], p_paper[place])
         finding = find(evidence, claims[place])
-        specific = _specific(model, figure)
+        specific = _specific(model, metric)
         cells.append(
-            MeasuredFigure(model, figure, outcomes[place], bases[place], specific, evidence, claims[place], finding)
+            MeasuredFigure(model, metric, outcomes[place], bases[place], specific, evidence, claims[place], finding)
         )
     return tuple(cells)
 
 
-def _of_base(base: MeasuredModel, figure: Figure) -> FigureOutcomes:
+def _of_base(base: MeasuredModel, metric: Metric) -> MetricOutcomes:
     """Base's outcomes; what another model does on Base's answers is compared with what Base does on its own."""
-    setting = "self-generated" if figure.setting == "cross" else figure.setting
-    return Figure(figure.task, figure.measure, setting).outcomes(base.rows)
+    setting = "self-generated" if metric.setting == "cross" else metric.setting
+    return Metric(metric.task, metric.measure, setting).outcomes(base.rows)
 
 
-def _specific(model: MeasuredModel, figure: Figure) -> Rate | None:
-    if figure.measure != "genuine":
+def _specific(model: MeasuredModel, metric: Metric) -> Rate | None:
+    if metric.measure != "genuine":
         return None
-    return rate_of(Figure(figure.task, "specific", figure.setting).outcomes(model.rows))
+    return rate_of(Metric(metric.task, "specific", metric.setting).outcomes(model.rows))

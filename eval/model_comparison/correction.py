@@ -34,7 +34,7 @@ class JudgeError:
     judge: str
     rows: tuple[LabelledRow, ...]
     undecided: int
-    """Items on which it has no decision; they are in no figure."""
+    """Items on which it has no decision; they are in no metric."""
     fitted_share: float
     """The share of all items on queries that it was fitted on."""
 
@@ -66,7 +66,7 @@ class Correction:
     sample: LabelledSample
     errors: tuple[JudgeError, ...]
     cells: Mapping[tuple[str, str], CorrectedCell]
-    """By the name of the model and the key of the figure; figures that no judge decides are not here."""
+    """By the name of the model and the key of the metric; metrics that no judge decides are not here."""
 
 
 Contents = Mapping[MeasuredModel, Mapping[str, str]]
@@ -94,11 +94,11 @@ def correct(comparison: Comparison, labels: Path, decisions: Decisions | None = 
     sample = LabelledSample(items, decisions)
     errors = {judge: _error(sample, judge, seen[judge]) for judge in judges}
     cells = {
-        (cell.model.name, cell.figure.key): _corrected(
+        (cell.model.name, cell.metric.key): _corrected(
             cell, sample, contents[cell.model], errors[_judge_of(cell.model)]
         )
         for cell in comparison.cells
-        if cell.figure.measure == "genuine"
+        if cell.metric.measure == "genuine"
     }
     return Correction(sample, tuple(errors.values()), cells)
 

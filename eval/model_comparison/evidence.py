@@ -22,13 +22,13 @@ OUTCOMES = {True: "yes", False: "no", None: UNKNOWN}
 def page_of(comparison: Comparison, cell: MeasuredFigure) -> str:
     """The file of a cell's page, relative to the folder of the table."""
     number = next(place for place, model in enumerate(comparison.compared) if model is cell.model)
-    return f"{FOLDER}/{number}-{file_name(cell.model.name)}.{file_name(cell.figure.key)}.md"
+    return f"{FOLDER}/{number}-{file_name(cell.model.name)}.{file_name(cell.metric.key)}.md"
 
 
 def page(comparison: Comparison, cell: MeasuredFigure, folder: Path) -> list[Table]:
     """The tables of a cell's page; `folder` is where the page will be, so that its links can be relative."""
     models = [cell.model] if cell.base is None else [cell.model, comparison.base]
-    name = f"{cell.model.name}, {cell.figure.heading.removesuffix(' %')}"
+    name = f"{cell.model.name}, {cell.metric.heading.removesuffix(' %')}"
     return [
         Table(f"{name}: files", ("model", "rows", "manifest"), tuple(_files(models, cell, folder))),
         Table(f"{name}: rows", _columns(comparison, cell), tuple(_rows(comparison.base, cell))),
@@ -54,7 +54,7 @@ def _files(models: list[MeasuredModel], cell: MeasuredFigure, folder: Path) -> I
 
 
 def _columns(comparison: Comparison, cell: MeasuredFigure) -> tuple[str, ...]:
-    own = ("row", "line", "state", "label", cell.figure.measure)
+    own = ("row", "line", "state", "label", cell.metric.measure)
     return own if cell.base is None else (*own, f"{comparison.base.name}: line", f"{comparison.base.name}: outcome")
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.finished_runs import Place, Run, read_runs
 from eval.paper.lineup import settings_of
 from eval.paper.outcomes import Outcomes
-from eval.runs import Place, Run, read_runs
 from eval.summary import TaskSummary, summarise
 
 LINES = 2**36

@@ -1,9 +1,9 @@
-"""Whether a model has lost more of a figure than is allowed, on the rows that both models have an outcome for.
+"""Whether a model has lost more of a metric than is allowed, on the rows that both models have an outcome for.
 
 With a margin of m points and d the rate of the new model minus that of the base, one-sided, at a level of 5 %:
 
-- *worse*: the test of "d >= -m" rejects, its p-value adjusted by Holm over all figures of the gate. A model that is as
-  good as allowed is called worse in any figure at most 5 % of the time. Turned about: a fall that the rows don't show
+- *worse*: the test of "d >= -m" rejects, its p-value adjusted by Holm over all metrics of the gate. A model that is as
+  good as allowed is called worse in any metric at most 5 % of the time. Turned about: a fall that the rows don't show
   to be larger than m passes, so choose n by `python -m eval.plan --paired`.
 - *within*: the test of "d <= -m" rejects: the new model is shown to be non-inferior.
 - *not resolved*: neither. The rows do not say; with m = 0 two equal models end here.
@@ -11,7 +11,7 @@ With a margin of m points and d the rate of the new model minus that of the base
   base has one) that it would be *worse* if all of these counted as failures. An unknown row is no failure, but a gate
   that unknown rows can open is none.
 
-Both tests take the adjusted Wald statistic of Bonett and Price 2012, see `eval/stats/paired.py`. For a single figure,
+Both tests take the adjusted Wald statistic of Bonett and Price 2012, see `eval/stats/paired.py`. For a single metric,
 *worse* is the same as a 90 % interval of d wholly below -m, *within* one wholly above.
 """
 
@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from eval.config import ConfigError
-from eval.model_comparison.figure import Figure, parse_figure, rate_of
 from eval.model_comparison.measured_model import MeasuredModel
+from eval.model_comparison.metric import Metric, parse_metric, rate_of
 from eval.stats.paired import Pairs, holm, pair
 from eval.stats.rates import Rate
 
@@ -36,9 +36,9 @@ CONFIDENCE = 0.90
 
 @dataclass(frozen=True)
 class Check:
-    """One figure of the gate."""
+    """One metric of the gate."""
 
-    figure: Figure
+    metric: Metric
     margin: float
     """Points that it may fall by."""
     base: Mapping[str, bool | None]
@@ -70,13 +70,13 @@ class Check:
 
 
 def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, float]) -> list[Check]:
-    """Check every figure of `margins`, by its name (see `parse_figure`), with the points that it may fall by.
+    """Check every metric of `margins`, by its name (see `parse_metric`), with the points that it may fall by.
 
     Raises:
-        ConfigError: a figure that is not in both models, or without a row that has an outcome in both.
+        ConfigError: a metric that is not in both models, or without a row that has an outcome in both.
     """
-    named = [(_figure(base, new, name), margin) for name, margin in margins.items()]
-    checks = [_check(figure, margin, figure.outcomes(base.rows), figure.outcomes(new.rows)) for figure, margin in named]
+    named = [(_metric(base, new, name), margin) for name, margin in margins.items()]
+    checks = [_check(metric, margin, metric.outcomes(base.rows), metric.outcomes(new.rows)) for metric, margin in named]
     adjusted = holm([check.p for check in checks])
     at_worst = holm([_worst_case(check).fell_p(check.margin / 100) for check in checks])
     return [
@@ -85,9 +85,9 @@ def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, flo
     ]
 
 
-def _figure(base: MeasuredModel, new: MeasuredModel, name: str) -> Figure:
-    """The figure of that name, in the one setting of its task."""
-    task, measure = parse_figure(name)
+def _metric(base: MeasuredModel, new: MeasuredModel, name: str) -> Metric:
+    """The metric of that name, in the one setting of its task."""
+    task, measure = parse_metric(name)
     settings = []
     for model in (base, new):
         if task not in model.tasks:
@@ -97,17 +97,17 @@ def _figure(base: MeasuredModel, new: MeasuredModel, name: str) -> Figure:
     both = settings[0] | settings[1]
     if len(both) > 1:
         raise ConfigError(f"{name}: {task} was measured in several settings, {', '.join(sorted(map(str, both)))}")
-    return Figure(task, measure, next(iter(both), None))
+    return Metric(task, measure, next(iter(both), None))
 
 
-def _check(figure: Figure, margin: float, base: Mapping[str, bool | None], new: Mapping[str, bool | None]) -> Check:
+def _check(metric: Metric, margin: float, base: Mapping[str, bool | None], new: Mapping[str, bool | None]) -> Check:
     pairs = pair(base, new)
     if not pairs.n:
         raise ConfigError(
-            f"{figure.key}: no row has an outcome in both runs ({len(base)} rows of the base, {len(new)} of the new "
+            f"{metric.key}: no row has an outcome in both runs ({len(base)} rows of the base, {len(new)} of the new "
             "one); measure both on the same rows"
         )
-    return Check(figure, margin, base, new, pairs, pairs.fell_p(margin / 100), "not resolved")
+    return Check(metric, margin, base, new, pairs, pairs.fell_p(margin / 100), "not resolved")
 
 
 def _result(check: Check, p: float | None, at_worst: float | None) -> Result:

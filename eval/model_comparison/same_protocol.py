@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from eval.config import ConfigError
+from eval.finished_runs import Run
 from eval.model_comparison.measured_model import MeasuredModel
 from eval.paper.lineup import settings_of
-from eval.runs import Run
 
 OF_THE_MODEL = frozenset({"model", "answers_sha"})
 """Settings in which compared models differ by their nature; `answers_sha` has the model's digest in it."""

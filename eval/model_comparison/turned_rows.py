@@ -13,11 +13,11 @@ from eval.model_comparison.measured_model import MeasuredModel
 from eval.model_comparison.non_inferiority import CONFIDENCE, Check
 
 SHOWN = 20
-"""Rows that are listed of one figure; the JSON has all."""
+"""Rows that are listed of one metric; the JSON has all."""
 
 
 def turned_rows(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]) -> list[str]:
-    """For every figure that is worse or can't be told: which rows turned or were lost, and where to read them."""
+    """For every metric that is worse or can't be told: which rows turned or were lost, and where to read them."""
     lines = [line for check in checks if check.result in ("worse", "cannot tell") for line in _listed(base, new, check)]
     if not lines:
         return []
@@ -27,7 +27,7 @@ def turned_rows(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]
 
 def _listed(base: MeasuredModel, new: MeasuredModel, check: Check) -> Iterator[str]:
     ids, what = (check.turned_bad, "turned bad") if check.result == "worse" else (check.lost, "lost their outcome")
-    yield f"{check.figure.heading.removesuffix(' %')}: {len(ids)} rows {what}"
+    yield f"{check.metric.heading.removesuffix(' %')}: {len(ids)} rows {what}"
     for id in ids[:SHOWN]:
         yield f"  {id}  {base.places[id]}  {new.places[id]}"
     if len(ids) > SHOWN:
@@ -37,10 +37,10 @@ def _listed(base: MeasuredModel, new: MeasuredModel, check: Check) -> Iterator[s
 def as_json(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check], status: int) -> dict[str, Any]:
     """All numbers, and every row that turned with its places; rates and differences in percent."""
     runs = {"base": [str(path) for path in base.run.paths], "new": [str(path) for path in new.run.paths]}
-    return {"exit_status": status, **runs, "figures": [_figure_as_json(base, new, check) for check in checks]}
+    return {"exit_status": status, **runs, "metrics": [_metric_as_json(base, new, check) for check in checks]}
 
 
-def _figure_as_json(base: MeasuredModel, new: MeasuredModel, check: Check) -> dict[str, Any]:
+def _metric_as_json(base: MeasuredModel, new: MeasuredModel, check: Check) -> dict[str, Any]:
     before, after = check.rates
     interval = check.pairs.interval(CONFIDENCE)
     assert interval and check.pairs.difference is not None, "a check has pairs"
@@ -49,7 +49,7 @@ def _figure_as_json(base: MeasuredModel, new: MeasuredModel, check: Check) -> di
         return [{"id": id, "base": str(base.places[id]), "new": str(new.places[id])} for id in ids]
 
     return {
-        "figure": check.figure.key,
+        "metric": check.metric.key,
         "result": check.result,
         "max_drop": check.margin,
         "base": {"successes": before.successes, "n": before.n},

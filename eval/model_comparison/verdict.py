@@ -1,15 +1,15 @@
-"""What a measured figure says of the paper's: reproduced, not resolved, contradicted, not run, or nothing to compare.
+"""What a measured metric says of the paper's: reproduced, not resolved, contradicted, not run, or nothing to compare.
 
 It knows rates, pairs and p-values, no run and no table. These are the verdicts, in the order in which they are decided.
-"Differs" means a p-value below 5 %, adjusted by Holm over all figures of the table.
+"Differs" means a p-value below 5 %, adjusted by Holm over all metrics of the table.
 
-- *not run*: the run has no row of the figure's task in its setting.
+- *not run*: the run has no row of the metric's task in its setting.
 - *no paper value*: the paper's Table 2 has no such row or column, or is about another model or temperature.
-- *contradicted*, by direction: the figure differs from Base's on the same rows (two-sided exact McNemar test) in the
+- *contradicted*, by direction: the metric differs from Base's on the same rows (two-sided exact McNemar test) in the
   direction opposite to the paper's. Or by value: the paper's value lies outside our 95 % Wilson interval, and our rate
   and the paper's, taken as two independent samples of our n and its n, differ (two-sided exact test of Fisher), so that
   both sampling errors together do not explain it.
-- *reproduced*: the paper's value lies inside our interval, its ends included; and for any model but Base the figure
+- *reproduced*: the paper's value lies inside our interval, its ends included; and for any model but Base the metric
   differs from Base's (McNemar) in the paper's direction.
 - *not resolved*: anything else. The rows do not decide: no row has an outcome, the interval misses the paper's value by
   no more than sampling error, or no difference to Base is shown.
@@ -33,11 +33,11 @@ WORDS = {1: "up", 0: "level", -1: "down"}
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says of a figure, in percent as printed."""
+    """What the paper says of a metric, in percent as printed."""
 
     value: float
     base: float | None
-    """Its value for Base; None where the figure is Base's own."""
+    """Its value for Base; None where the metric is Base's own."""
     n: int
     """Rows behind it."""
 
@@ -54,11 +54,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured of a figure."""
+    """What was measured of a metric."""
 
     rate: Rate
     total: int
-    """Rows of the figure, with an outcome or without."""
+    """Rows of the metric, with an outcome or without."""
     pairs: Pairs | None
     """Base's rows against the model's; None for Base itself."""
     p_base: float | None
@@ -68,7 +68,7 @@ class Evidence:
 
     @property
     def direction(self) -> int:
-        """1 where the figure is significantly above Base's, -1 below, 0 where no difference is shown."""
+        """1 where the metric is significantly above Base's, -1 below, 0 where no difference is shown."""
         if self.pairs is None or self.p_base is None or self.p_base >= LEVEL:
             return 0
         return (self.pairs.only_second > self.pairs.only_first) - (self.pairs.only_second < self.pairs.only_first)
@@ -83,7 +83,7 @@ class Finding:
 
 
 def find(evidence: Evidence, claim: Claim | None) -> Finding:
-    """The verdict on one figure, as the top of this file defines it."""
+    """The verdict on one metric, as the top of this file defines it."""
     if not evidence.total:
         return Finding("not run", "no such rows")
     if claim is None:
@@ -115,7 +115,7 @@ def _open(evidence: Evidence, inside: bool, directed: bool) -> str:
 
 
 def _towards(evidence: Evidence) -> str:
-    """How the figure stands to Base's."""
+    """How the metric stands to Base's."""
     if evidence.pairs is None:
         return "Base itself"
     if not evidence.pairs.n:

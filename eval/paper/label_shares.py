@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eval.dialogue import Dialogue, content_hash
+from eval.finished_runs import Run
 from eval.key_index import bits_of
-from eval.runs import Run
 from eval.stats.clustered import clustered_interval
 from eval.stats.rates import Interval, Rate
 from eval.summary import JUDGED, Setting, answer_of, setting_of, user_turn_of

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.config import ConfigError
+from eval.finished_runs import Run
 from eval.paper.published import read_paper
 from eval.perturb import describe
-from eval.runs import Run
 
 OF_THE_MODEL = ("model", "format", "template_sha", "answers_sha")
 """Parts of a protocol that come with the model and that its name stands for."""

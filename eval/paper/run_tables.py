@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from eval import plugin
-from eval.runs import Run
+from eval.finished_runs import Run
 from eval.table import Table
 
 

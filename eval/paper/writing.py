@@ -9,9 +9,9 @@ from pathlib import Path
 
 from eval import plugin, table_formats
 from eval.config import ConfigError
+from eval.finished_runs import Run
 from eval.paper import drawing, run_tables
 from eval.run_dir import write_atomically
-from eval.runs import Run
 from eval.table import Table, each_note_once
 
 WRITERS = {

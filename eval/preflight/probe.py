@@ -10,17 +10,17 @@ from eval import plugin
 from eval.checks.chat_template import ASKED, open_format, template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check
-from eval.checks.judging import judge_checks
+from eval.checks.judge_reachable import judge_checks
 from eval.checks.kernels import device_check, kernels_check
 from eval.checks.model_files import local_folder, model_check
 from eval.checks.pins import pins
-from eval.checks.probing import probe_estimate
+from eval.checks.probe_cost import probe_estimate
 from eval.checks.served_weights import served_check
 from eval.checks.task_data import TaskData
-from eval.checks.tracking import tracker_checks
+from eval.checks.tracker_ready import tracker_checks
 from eval.probe_config import ProbeConfig
+from eval.rendering.chat_format import ChatFormat
 from eval.serving.vllm_version import required_vllm
-from eval.speech.chat_format import ChatFormat
 from eval.sweep_config import Cell
 
 CONFIG = ProbeConfig

@@ -9,11 +9,11 @@ from pathlib import Path
 from eval.checks.chat_template import open_format, template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check
-from eval.checks.judging import judge_checks
+from eval.checks.judge_reachable import judge_checks
 from eval.checks.kernels import device_check, kernels_check
 from eval.checks.model_files import local_folder, model_check
 from eval.checks.pins import pins
-from eval.checks.probing import probe_estimate
+from eval.checks.probe_cost import probe_estimate
 from eval.checks.task_data import TaskData
 from eval.preflight.probe import BYTES_OF_A_ROW, vllm_pins
 from eval.sweep_config import Cell, SweepConfig

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Dialogue, Message
+from eval.finished_runs import Run
 from eval.gated_text import displayable
 from eval.paper.headings import place
 from eval.report_page.inert import json_for_html
-from eval.runs import Run
 from eval.summary import answer_of, setting_of, user_turn_of
 
 MAX_TEXT = 50_000

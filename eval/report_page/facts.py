@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eval.finished_runs import Run
 from eval.paper.lineup import UNPERTURBED, line_up, perturbation_of, settings_of, split_settings
-from eval.runs import Run
 
 PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "answers_from", "perturbation")
 """Parts of a protocol that `_settings` tells together with others or in words."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eval import plugin
+from eval.finished_runs import Run
 from eval.paper import drawing as figure
-from eval.runs import Run
 
 DRAWN_BY_THE_PAGE = "labels"
 """A figure of `eval/figures/` that the page itself draws, for all runs."""

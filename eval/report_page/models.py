@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eval.config import ConfigError
+from eval.finished_runs import Run
 from eval.model_comparison.comparison import Comparison, compare_models
 from eval.model_comparison.evidence import relative_url, rows_file
 from eval.report_page.tables import ShownTable, laid_out
-from eval.runs import Run
 from eval.table import Table, each_note_once
 from eval.tables.table2_models import build
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.dialogue import STATES
+from eval.finished_runs import Run
 from eval.labels import LABELS
 from eval.model_comparison.evidence import relative_url
 from eval.paper.headings import SETTINGS, heading, place
@@ -25,7 +26,6 @@ from eval.report_page.figures import drawings
 from eval.report_page.inert import json_for_html, visible
 from eval.report_page.marks import BAR, ORDER, WIDTH, place_of
 from eval.report_page.models import side_by_side
-from eval.runs import Run
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from eval.finished_runs import Run
 from eval.paper import run_tables
 from eval.paper.headings import place
 from eval.paper.model_table import subject, summary_of
 from eval.report_page.facts import Facts
 from eval.report_page.marks import Mark, Scale, Segment, segments
-from eval.runs import Run
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table, each_note_once
 from eval.tables import table2

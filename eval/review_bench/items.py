@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from eval.dialogue import Dialogue, Judgement, Message
+from eval.finished_runs import Run
 from eval.judge import unjudgeable
-from eval.runs import Run
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def rogan_gladen(
     """The rate of true cases, (observed + specificity - 1) / (sensitivity + specificity - 1), clipped to [0, 1].
 
     The interval carries the sampling error of all three shares: the delta method on adjusted counts, by Lang and
-    Reiczigel. Coverage in simulation: `benchmarks/coverage.py`.
+    Reiczigel. Coverage in simulation: `benchmarks/interval_coverage.py`.
 
     Returns:
         None with the reason where a share is unknown, or where sensitivity and specificity add up to 1 or less: such a

@@ -32,8 +32,8 @@ COUNTED = "In brackets: 95 % interval, items of one context counted for fewer; n
 
 
 def corrected_cells(correction: Correction, cell: MeasuredFigure) -> tuple[Cell, Cell]:
-    """The two corrected rates of a figure; of one that no judge decides, nothing."""
-    found = correction.cells.get((cell.model.name, cell.figure.key))
+    """The two corrected rates of a metric; of one that no judge decides, nothing."""
+    found = correction.cells.get((cell.model.name, cell.metric.key))
     if found is None:
         return NOT_CORRECTED, NOT_CORRECTED
     powered = _estimate(found.prediction_powered, found.labelled)

@@ -1,4 +1,4 @@
-"""What a gate found: a row a figure, with what it may fall by, what it fell by, and the result.
+"""What a gate found: a row a metric, with what it may fall by, what it fell by, and the result.
 
 Checks in, table out; pure. What a result means is defined in `eval/model_comparison/non_inferiority.py`.
 """
@@ -20,10 +20,10 @@ NOTES = (
 
 
 def build(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]) -> Table:
-    """A row a figure."""
+    """A row a metric."""
     rates = (f"{base.name} %", f"{new.name} %")
     counts = ("turned bad", "turned good", "lost")
-    columns = ("figure", *rates, "may fall by", "difference", "p (Holm)", *counts, "result")
+    columns = ("metric", *rates, "may fall by", "difference", "p (Holm)", *counts, "result")
     return Table(f"Gate: {new.name} against {base.name}", columns, tuple(map(_row, checks)), NOTES)
 
 
@@ -32,7 +32,7 @@ def _row(check: Check) -> tuple[Cell, ...]:
     pairs = check.pairs
     turned = (check.turned_bad, check.turned_good, check.lost)
     return (
-        Cell(check.figure.heading.removesuffix(" %")),
+        Cell(check.metric.heading.removesuffix(" %")),
         *rates,
         Cell(f"{check.margin:g}", value=check.margin),
         Cell.estimate(pairs.difference, pairs.interval(CONFIDENCE), pairs.n),

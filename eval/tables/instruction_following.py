@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eval.dialogue import Dialogue
+from eval.finished_runs import Run
 from eval.grading.instruction_following import Verdict, verdicts
 from eval.paper.lineup import Group, line_up, select
 from eval.paper.model_table import summary_of
-from eval.runs import Run
 from eval.stats.rates import Rate
 from eval.table import Cell, Table
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eval.dialogue import Dialogue
+from eval.finished_runs import Run
 from eval.paper.comparison import Comparison, compare, outcomes_of
 from eval.paper.headings import place
 from eval.paper.lineup import UNPERTURBED, Group, Lineup, line_up
 from eval.paper.model_table import rate, subject, summary_of
 from eval.paper.published import read_paper
-from eval.runs import Run
 from eval.stats.paired import holm
 from eval.summary import TaskSummary
 from eval.table import Cell, Table

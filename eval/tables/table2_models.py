@@ -1,4 +1,4 @@
-"""Table 2 for several models: a row a model, each figure beside the paper's, with its evidence and its verdict.
+"""Table 2 for several models: a row a model, each metric beside the paper's, with its evidence and its verdict.
 
 A comparison in, tables out; pure. Layout: arXiv 2604.02315, Table 2, and behind it what its readers will ask for. Rates
 are raw, as the judge decided; with labels, corrected ones stand beside them. What a verdict means is defined in
@@ -13,8 +13,8 @@ from dataclasses import replace
 from eval.labels import LABELS
 from eval.model_comparison.comparison import Comparison, MeasuredFigure
 from eval.model_comparison.correction import Correction
-from eval.model_comparison.figure import Figure
 from eval.model_comparison.measured_model import MeasuredModel
+from eval.model_comparison.metric import Metric
 from eval.paper.headings import heading, place
 from eval.paper.lineup import line_up
 from eval.paper.model_table import subject, summary_of
@@ -54,16 +54,16 @@ Link = Callable[[MeasuredFigure], str]
 
 
 def build(comparison: Comparison, link: Link | None = None, correction: Correction | None = None) -> list[Table]:
-    """The table itself, its figures one by one, the cross condition, closing questions, and labels per task.
+    """The table itself, its metrics one by one, the cross condition, closing questions, and labels per task.
 
-    With a correction, its rates stand beside the raw ones of each figure, and the judges' error in a table of its own.
+    With a correction, its rates stand beside the raw ones of each metric, and the judges' error in a table of its own.
     """
     tables = [_overview(comparison, link, correction is not None), _one_by_one(comparison, link, correction)]
     if correction:
         tables.append(judges_table(correction))
     if comparison.cross:
         tables.append(_cross(comparison, link))
-    if comparison.figures:
+    if comparison.metrics:
         tables.append(_questions(comparison))
     return [*tables, *_labels(comparison)]
 
@@ -73,7 +73,7 @@ def _overview(comparison: Comparison, link: Link | None, corrected: bool) -> Tab
     for model in comparison.models:
         cells = [cell for cell in comparison.cells if cell.model is model]
         rows.append((Cell(_called(comparison, model)), *(_with_verdict(cell, link) for cell in cells)))
-    columns = ("model", *(figure.heading for figure in comparison.figures))
+    columns = ("model", *(metric.heading for metric in comparison.metrics))
     return Table("Table 2: models side by side", columns, tuple(rows), tuple(_notes(comparison, corrected)))
 
 
@@ -92,14 +92,14 @@ def _rate(cell: MeasuredFigure, link: Link | None, with_n: bool = False) -> Cell
 
 def _one_by_one(comparison: Comparison, link: Link | None, correction: Correction | None) -> Table:
     base = comparison.base.name
-    raw = ("model, figure", "raw % (paper)", *CORRECTED) if correction else ("model, figure", "% (paper)")
+    raw = ("model, metric", "raw % (paper)", *CORRECTED) if correction else ("model, metric", "% (paper)")
     columns = (*raw, "n", "unjudged", "specific %", f"difference to {base}", "p (Holm)", "verdict", "because")
     rows = [
         (*_counted(comparison, cell, link, correction), Cell(cell.finding.verdict), Cell(cell.finding.because))
         for cell in comparison.cells
     ]
     notes = (TESTS, UNJUDGED, *(() if comparison.without_claims else (VERDICTS,)))
-    return Table("Table 2, figure by figure", columns, tuple(rows), notes)
+    return Table("Table 2, metric by metric", columns, tuple(rows), notes)
 
 
 def _counted(
@@ -107,7 +107,7 @@ def _counted(
 ) -> tuple[Cell, ...]:
     """Name, rate, corrected rates if asked for, n, unjudged rows, specific rate, difference to Base and its p-value."""
     evidence, pairs = cell.evidence, cell.evidence.pairs
-    name = f"{_called(comparison, cell.model)}, {cell.figure.heading.removesuffix(' %')}"
+    name = f"{_called(comparison, cell.model)}, {cell.metric.heading.removesuffix(' %')}"
     return (
         Cell(name),
         _rate(cell, link),
@@ -124,14 +124,14 @@ def _cross(comparison: Comparison, link: Link | None) -> Table:
     """Base's own turns first, then those of the others on the same answers."""
     base = comparison.base
     rows: list[tuple[Cell, ...]] = []
-    for task in sorted({cell.figure.task for cell in comparison.cross}, key=place):
+    for task in sorted({cell.metric.task for cell in comparison.cross}, key=place):
         own = summary_of(base.summaries, task, "self-generated")
         name = Cell(f"{base.name}, {heading(task)}")
         if own:
             rate = Cell.rate(own.genuine, total=own.total)
             counts = (Cell.number(own.genuine.n), Cell.number(own.unjudged), Cell.rate(own.specific))
             rows.append((name, rate, *counts, Cell(UNKNOWN), Cell(UNKNOWN)))
-        for cell in (cell for cell in comparison.cross if cell.figure.task == task):
+        for cell in (cell for cell in comparison.cross if cell.metric.task == task):
             _, *counted = _counted(comparison, cell, link)
             rows.append((Cell(f"{_called(comparison, cell.model)}, {heading(task)}"), *counted))
     columns = ("model, task", "genuine %", "n", "unjudged", "specific %", f"difference to {base.name}", "p (Holm)")
@@ -141,7 +141,7 @@ def _cross(comparison: Comparison, link: Link | None) -> Table:
 
 def _questions(comparison: Comparison) -> Table:
     """How many of each model's own answers end in a question."""
-    tasks = [figure.task for figure in comparison.figures if figure.setting == "self-generated"]
+    tasks = [metric.task for metric in comparison.metrics if metric.setting == "self-generated"]
     columns = list(dict.fromkeys(tasks))
     rows = []
     for model in comparison.models:
@@ -154,7 +154,7 @@ def _questions(comparison: Comparison) -> Table:
 
 def _labels(comparison: Comparison) -> Iterator[Table]:
     """A table a task: the share of each label among the judged user turns of each model."""
-    shown = dict.fromkeys((figure.task, figure.setting) for figure in comparison.figures)
+    shown = dict.fromkeys((metric.task, metric.setting) for metric in comparison.metrics)
     for task, setting in shown:
         found = [(model, summary_of(model.summaries, task, setting)) for model in comparison.models]
         measured = [(model, summary) for model, summary in found if summary and summary.judged]
@@ -181,7 +181,7 @@ def _notes(comparison: Comparison, corrected: bool) -> Iterator[str]:
     yield from _rewarded(comparison.models, judge)
     if not comparison.marks:
         yield f"All rows: {line_up(runs).common}."
-    yield RATES.format(where="; corrected ones stand in the table figure by figure" if corrected else "")
+    yield RATES.format(where="; corrected ones stand in the table metric by metric" if corrected else "")
     yield NOT_POOLED
     yield TRUNCATED
     yield from _of_the_paper(comparison)
@@ -208,7 +208,7 @@ def _of_the_paper(comparison: Comparison) -> Iterator[str]:
         return
     paper = read_paper()
     yield (
-        PAPER + ", ".join(f"{heading(f.task)} {paper.rows[f.task]}" for f in comparison.figures if _published(f)) + "."
+        PAPER + ", ".join(f"{heading(f.task)} {paper.rows[f.task]}" for f in comparison.metrics if _published(f)) + "."
     )
     yield VERDICTS
     names = {model.name.casefold() for model in comparison.models[1:]} | {"base"}
@@ -216,5 +216,5 @@ def _of_the_paper(comparison: Comparison) -> Iterator[str]:
         yield f"Not run: the paper's {' and '.join(missing)}; a run is taken for one by the name in its configuration."
 
 
-def _published(figure: Figure) -> bool:
-    return {"task": figure.task, "measure": figure.measure} in read_paper().tables["table2"].columns
+def _published(metric: Metric) -> bool:
+    return {"task": metric.task, "measure": metric.measure} in read_paper().tables["table2"].columns

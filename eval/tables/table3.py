@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.finished_runs import Run
 from eval.paper.lineup import by_family, line_up, select
 from eval.paper.model_table import tables_by_task
-from eval.runs import Run
 from eval.table import Table
 
 NEEDS = "unperturbed runs at temperature 0"

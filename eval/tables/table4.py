@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from eval.finished_runs import Run
 from eval.paper.lineup import Lineup, line_up, select
 from eval.paper.model_table import HOW_TO_READ, rate, subject, summary_of, tasks_of, temperatures_of
 from eval.paper.published import read_paper
-from eval.runs import Run
 from eval.summary import Setting
 from eval.table import Cell, Table
 

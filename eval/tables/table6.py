@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from eval.finished_runs import Run
 from eval.labels import LABELS
 from eval.paper.label_shares import LabelCounts, count_labels
 from eval.paper.lineup import by_family, line_up, select
 from eval.paper.published import read_paper
-from eval.runs import Run
 from eval.table import Cell, Table
 
 NEEDS = "unperturbed runs at temperature 0 with a self-generated task"

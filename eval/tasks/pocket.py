@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from eval.data_files import read_file
 from eval.dialogue import Dialogue, Message
 from eval.grading.answers import ask, grade_number
 from eval.grading.constraints import satisfies
-from eval.row_files import read_file
 from eval.sources import Source, choose, read_messages
 
 VERSION = 1

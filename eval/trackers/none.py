@@ -10,11 +10,11 @@ from eval.tracker import Content, TrackedRun
 
 
 class Tracker:
-    """Takes figures and does nothing."""
+    """Takes metrics and does nothing."""
 
     def __init__(self, run: TrackedRun | None = None) -> None: ...
 
-    def log(self, at: float, figures: Mapping[str, Any]) -> None: ...
+    def log(self, at: float, metrics: Mapping[str, Any]) -> None: ...
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Trackio: figures and tables in a database on this machine; see them with `trackio show`. It keeps no artifacts."""
+"""Trackio: metrics and tables in a database on this machine; see them with `trackio show`. It keeps no artifacts."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Tracker:
         except (OSError, ValueError) as error:
             raise ConfigError(f"trackio: {error}; or choose --report-to none") from error
 
-    def log(self, at: float, figures: Mapping[str, Any]) -> None:
-        self._log(at, dict(flat(figures)))
+    def log(self, at: float, metrics: Mapping[str, Any]) -> None:
+        self._log(at, dict(flat(metrics)))
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         import trackio
@@ -65,9 +65,9 @@ class Tracker:
 
     def files(self, paths: Iterable[Path], below: Path | None = None) -> None: ...
 
-    def _log(self, at: float, figures: Mapping[str, Any]) -> None:
+    def _log(self, at: float, metrics: Mapping[str, Any]) -> None:
         step = int(at) if float(at).is_integer() else None  # its own axis has whole numbers alone
-        self._run.log({**figures, self._axis: at}, step=step)
+        self._run.log({**metrics, self._axis: at}, step=step)
 
     def close(self) -> None:
         import trackio

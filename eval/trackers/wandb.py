@@ -87,8 +87,8 @@ class Tracker:
         self._run.define_metric("*", step_metric=run.axis)
         logger.info("wandb run %s %s", self.id, "(offline)" if self._run.offline else self._run.url)
 
-    def log(self, at: float, figures: Mapping[str, Any]) -> None:
-        self._send({**dict(flat(figures)), self._axis: at})
+    def log(self, at: float, metrics: Mapping[str, Any]) -> None:
+        self._send({**dict(flat(metrics)), self._axis: at})
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         import wandb
@@ -126,17 +126,17 @@ class Tracker:
         self._staging.close()
         if self._run.offline:
             runs = sorted(self._folder.glob(f"wandb/offline-run-*-{self.id}"))
-            logger.warning("figures were kept offline; send them with `wandb sync %s`", shlex.join(map(str, runs)))
+            logger.warning("metrics were kept offline; send them with `wandb sync %s`", shlex.join(map(str, runs)))
 
-    def _send(self, figures: Mapping[str, Any]) -> None:
-        """Figures that are not taken are told once and stop nothing: TERM to a whole job ends wandb's service first."""
+    def _send(self, metrics: Mapping[str, Any]) -> None:
+        """Metrics that are not taken are told once and stop nothing: TERM to a whole job ends wandb's service first."""
         if self._lost:
             return
         try:
-            self._run.log(dict(figures))
+            self._run.log(dict(metrics))
         except Exception as error:  # of wandb, its service or the network
             self._lost = True
-            logger.warning("wandb takes no figures any more: %s: %s", type(error).__name__, error)
+            logger.warning("wandb takes no metrics any more: %s: %s", type(error).__name__, error)
 
 
 @contextlib.contextmanager

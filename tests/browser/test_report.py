@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.finished_runs import read_runs
 from eval.report_page.dialogues import Limits
 from eval.report_page.page import write_page
-from eval.runs import read_runs
 
 pytestmark = pytest.mark.browser
 

@@ -141,7 +141,7 @@ ROWS = {
 @pytest.fixture(scope="session")
 def evaluation_texts() -> dict[str, str]:
     """`ROWS`: field -> the text that the files in `evaluation_dir` have there."""
-    from eval.row_files import read_file
+    from eval.data_files import read_file
     from eval.tasks import pocket
 
     (_, row), *_ = read_file(pocket.FOLDER / "pocket_math.jsonl", {"question": str})

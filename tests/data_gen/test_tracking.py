@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from data_gen.data_set_run import generate
 from data_gen.generate_config import GenerateConfig
-from data_gen.generating import generate
 from eval import progress
 
 pytest.importorskip("wandb")

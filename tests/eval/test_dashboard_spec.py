@@ -12,7 +12,7 @@ import pytest
 from eval.dashboard_spec import parts, report, workspace
 from eval.labels import LABELS
 from eval.summary import summarise
-from eval.tracked_results import figures_of
+from eval.tracked_results import metrics_of
 from eval.tracker import flat
 
 pytest.importorskip("wandb_workspaces", reason="pip install '.[dashboard]'")
@@ -68,7 +68,7 @@ def test_workspace_and_report_show_the_same_figures() -> None:
 
 
 def test_figures_of_evaluations_are_those_that_are_logged(rows_of) -> None:
-    logged = {f"eval/{name}" for name, _ in flat(figures_of(summarise(rows_of("gsm8k", 8, 2, right=4))))}
+    logged = {f"eval/{name}" for name, _ in flat(metrics_of(summarise(rows_of("gsm8k", 8, 2, right=4))))}
     shown = {name for name in figures_in(workspace("p", "team", ["gsm8k"], None)) if name.startswith("eval/gsm8k/")}
     possible = logged | {f"eval/gsm8k/labels/{label}" for label in LABELS}
     assert {"eval/gsm8k/genuine", "eval/gsm8k/specific", "eval/gsm8k/accuracy"} <= shown <= possible

@@ -56,8 +56,8 @@ def test_json_has_every_number_and_every_row(make: Callable[..., str], capsys: p
     assert main([base, new, *MARGINS, "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["exit_status"], told["base"], told["new"]) == (1, [base], [new])
-    gsm8k, healthbench = told["figures"]
-    assert gsm8k["figure"] == "gsm8k.accuracy" and gsm8k["result"] == "worse" and gsm8k["max_drop"] == 2.0
+    gsm8k, healthbench = told["metrics"]
+    assert gsm8k["metric"] == "gsm8k.accuracy" and gsm8k["result"] == "worse" and gsm8k["max_drop"] == 2.0
     assert gsm8k["base"] == {"successes": 120, "n": 200} and gsm8k["difference"] == pytest.approx(-15.0)
     assert gsm8k["interval_90"][0] < -15 < gsm8k["interval_90"][1] < -2
     assert len(gsm8k["turned_bad"]) == 30 and gsm8k["turned_good"] == gsm8k["lost"] == []
@@ -103,7 +103,7 @@ def test_what_cannot_be_compared_is_refused_with_2(
 
 
 @pytest.mark.parametrize("margin", ["gsm8k", "gsm8k=", "=2", "gsm8k=-1", "gsm8k=two", "gsm8k=nan", "gsm8k=101"])
-def test_a_margin_is_a_figure_and_points(margin: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_margin_is_a_metric_and_points(margin: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["a", "b", "--max-drop", margin])
     assert ended.value.code == 2 and "write FIGURE=POINTS" in capsys.readouterr().err

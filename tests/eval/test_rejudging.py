@@ -11,10 +11,10 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement
+from eval.finished_runs import read_runs
 from eval.gated_text import GATED
 from eval.progress import silent
 from eval.rejudging import Rejudging, open_store, read_panel, refuse_one_judge
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 RowsOf = Callable[..., list[Dialogue]]

@@ -12,9 +12,9 @@ import pytest
 from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
 from eval.engine import Completion, Prompt, Sampling
 from eval.progress import silent
+from eval.rendering.chat_format import Utterance
 from eval.rows import RowStore
 from eval.speaker import Speaker
-from eval.speech.chat_format import Utterance
 from eval.stages import Changed, Turns, decide
 
 

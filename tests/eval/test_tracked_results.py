@@ -9,13 +9,13 @@ import pytest
 
 from eval import report, table2
 from eval.config import Plugin
+from eval.finished_runs import read_run
 from eval.probe_config import ProbeConfig
 from eval.report_page import page
 from eval.report_page.dialogues import Limits
-from eval.runs import read_run
 from eval.summary import summarise
 from eval.table import Cell, Table
-from eval.tracked_results import figures_of, tell_probe
+from eval.tracked_results import metrics_of, tell_probe
 
 pytest.importorskip("wandb")
 READER = runpy.run_path(str(Path(__file__).parent / "trackers" / "wandb_file.py"))
@@ -94,5 +94,5 @@ def test_nothing_is_left_where_nobody_is_told(make_run, rows_of, tmp_path) -> No
 
 
 def test_what_was_not_measured_stays_unknown(rows_of) -> None:
-    (figures,) = figures_of(summarise(rows_of("coval", 4, 4, held_out=True))).values()
+    (figures,) = metrics_of(summarise(rows_of("coval", 4, 4, held_out=True))).values()
     assert figures["accuracy"] is None and figures["genuine"] == 1.0

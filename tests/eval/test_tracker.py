@@ -31,7 +31,7 @@ def test_options_are_those_of_the_tracker() -> None:
         checked(Plugin(name="tensorboard"))
 
 
-def test_figures_are_flat_and_unknown_ones_left_out() -> None:
+def test_metrics_are_flat_and_unknown_ones_left_out() -> None:
     assert dict(flat({"a": {"b": {"c": 1}, "d": None}, "e": 0.0})) == {"a/b/c": 1, "e": 0.0}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue, Message
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.training_log import losses
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(1800)]
@@ -63,7 +63,7 @@ def plain(tiny: Path, data: Path) -> tuple[float, int]:
 
     from eval import plugin
     from train.examples import training_examples
-    from train.merging import open_model
+    from train.model_export import open_model
     from train.training_rows import read_training_rows
 
     chat_format = plugin.load("eval.formats", "qwen3_5").Format(AutoTokenizer.from_pretrained(tiny))

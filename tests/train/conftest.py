@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval.dialogue import Dialogue, Message
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast

@@ -24,9 +24,9 @@ def at(step: int) -> SimpleNamespace:
 class Found:
     """What a probe found, as far as the schedule asks."""
 
-    def __init__(self, right: int, n: int = 20, figures: dict | None = None) -> None:
+    def __init__(self, right: int, n: int = 20, metrics: dict | None = None) -> None:
         self.accuracy = Rate(right, n)
-        self.figures = figures or {"toy": {"genuine": 0.5, "accuracy": self.accuracy.point}}
+        self.metrics = metrics or {"toy": {"genuine": 0.5, "accuracy": self.accuracy.point}}
 
     def pooled(self, name: str) -> Rate:
         assert name == "accuracy"
@@ -40,8 +40,8 @@ class Tracker:
     def __init__(self) -> None:
         self.logged: list = []
 
-    def log(self, step, figures) -> None:
-        self.logged.append((step, figures))
+    def log(self, step, metrics) -> None:
+        self.logged.append((step, metrics))
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_a_step_is_logged_tracked_and_counted(log):
     assert counted == [1] and loss_log.last == "loss 1.250"
 
 
-@pytest.mark.parametrize("figures", [{"loss": float("nan")}, {"loss": 1.0, "grad_norm": float("inf")}])
-def test_a_loss_that_is_no_number_is_an_error(log, figures):
+@pytest.mark.parametrize("metrics", [{"loss": float("nan")}, {"loss": 1.0, "grad_norm": float("inf")}])
+def test_a_loss_that_is_no_number_is_an_error(log, metrics):
     with pytest.raises(ConfigError, match=r"step 3: the loss is .* lower trl\.learning_rate, or see there"):
-        LossLog(log, Tracker(), "see there").on_log(at(3), figures)
+        LossLog(log, Tracker(), "see there").on_log(at(3), metrics)
 
 
 def test_a_checkpoint_is_sealed(tmp_path):
@@ -146,7 +146,7 @@ def test_the_guard_stops_when_accuracy_falls_by_more_than_its_points(log, right,
 def test_the_guard_sees_the_fall_on_one_task_behind_the_rise_on_another(log, caplog):
     found = {0: {"math": 0.5, "style": 0.2, "chat": None}, 10: {"math": 0.3, "style": 0.9, "chat": None}}
     watched = schedule(log, {}, Guard(points=15))
-    watched.measure = lambda step: Found(10, figures={task: {"accuracy": rate} for task, rate in found[step].items()})
+    watched.measure = lambda step: Found(10, metrics={task: {"accuracy": rate} for task, rate in found[step].items()})
     watched.on_train_begin(at(0))
     watched.on_step_end(at(10))
     assert "accuracy on math fell by 20.0 points" in caplog.text

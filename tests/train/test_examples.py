@@ -7,7 +7,7 @@ import random
 import pytest
 
 from eval.dialogue import Dialogue, Message
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.examples import training_examples
 
 U, A, U2, A2, U3 = (

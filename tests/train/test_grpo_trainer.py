@@ -18,7 +18,7 @@ from train.reward_judge import RewardJudge
 from train.rollout import Rollout
 from train.scoring import RewardFunction, Scorer
 from train.sft_config import Lora
-from train.turn_joint import TurnJoint
+from train.turn_boundary import TurnBoundary
 
 FAMILIES = {"llama": SmolLM2, "qwen3_5": Qwen}
 ADAPTERS = Lora(r=4)
@@ -100,9 +100,9 @@ class Played:
             self.episodes.append(scored.episodes)
             return scored
 
-        joint = TurnJoint(chat_format, family(tokenizer, history="as_last"))
+        boundary = TurnBoundary(chat_format, family(tokenizer, history="as_last"))
         prompts = {dialogue.id: dialogue for dialogue in PROMPTS}
-        rollout = Rollout(prompts, chat_format, joint, 12, 9, 0, "tiny", score, scorer.figure_names)
+        rollout = Rollout(prompts, chat_format, boundary, 12, 9, 0, "tiny", score, scorer.metric_names)
         self.trainer = make_trainer(
             model, tokenizer, GRPOConfig(str(folder), **{**arguments, **settings}), rollout, list(scorer.rewards), lora
         )
@@ -243,8 +243,8 @@ def test_every_step_logs_the_same_names(play: Callable[..., Played]) -> None:
     played.trainer.train()
     logged = [set(line) for line in played.trainer.state.log_history if "loss" in line]
     assert len(logged) == 4 and len(played.episodes) == 2
-    figures = set(played.trainer.rollout_func.figure_names)
-    assert all(names >= figures for names in logged)
+    metrics = set(played.trainer.rollout_func.metric_names)
+    assert all(names >= metrics for names in logged)
 
 
 def test_a_row_with_an_unknown_reward_is_unknown_to_trl_altogether() -> None:

@@ -45,15 +45,15 @@ def test_it_measures_with_the_parts_of_a_probe(config, smollm2_tokenizer, tmp_pa
     probe = open_probe(config, [])
     engine = Engine(smollm2_tokenizer, "Thank you.")
     measured = probe.measure(Speaker(engine, chat_format, "SFT@step-000010"), tmp_path / "rows")
-    figures = measured.figures
-    assert figures.keys() == {"pocket_math", "pocket_instructions", "pocket_conversations"}
-    assert figures["pocket_conversations"]["accuracy"] is None and figures["pocket_math"]["accuracy"] == 0.0
-    assert figures["pocket_math"]["labels"] == {"assistant_turn_restate": 1.0} and figures["pocket_math"]["rows"] == 3
+    metrics = measured.metrics
+    assert metrics.keys() == {"pocket_math", "pocket_instructions", "pocket_conversations"}
+    assert metrics["pocket_conversations"]["accuracy"] is None and metrics["pocket_math"]["accuracy"] == 0.0
+    assert metrics["pocket_math"]["labels"] == {"assistant_turn_restate": 1.0} and metrics["pocket_math"]["rows"] == 3
     assert measured.pooled("genuine").n == 9 and measured.pooled("accuracy").n == 6
     assert str(measured) == "genuine 0.0 % (n=9), specific 0.0 % (n=9), accuracy 0.0 % (n=6)"
     rows = list(read_rows(tmp_path / "rows/rows.jsonl"))
     assert len(rows) == 9 and all(row.messages[-1].by == "SFT@step-000010" and row.judgement for row in rows)
-    json.dumps(figures)
+    json.dumps(metrics)
     calls = engine.calls
     again = probe.measure(Speaker(engine, chat_format, "SFT@step-000010"), tmp_path / "rows")
     assert engine.calls == calls and again == measured

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from eval.config import ConfigError
-from train.main_process import first_of_node, told_by_main
+from train.main_process import is_node_main, run_on_main
 
 
 def test_what_is_found_is_told() -> None:
-    assert told_by_main(lambda: {"accuracy": 0.5}) == {"accuracy": 0.5}
-    assert told_by_main(lambda: None) is None
+    assert run_on_main(lambda: {"accuracy": 0.5}) == {"accuracy": 0.5}
+    assert run_on_main(lambda: None) is None
 
 
 def test_an_error_is_raised() -> None:
@@ -18,7 +18,7 @@ def test_an_error_is_raised() -> None:
         raise ConfigError("the key is refused")
 
     with pytest.raises(ConfigError, match="the key is refused"):
-        told_by_main(refuse)
+        run_on_main(refuse)
 
 
 def test_the_first_process_of_each_machine_speaks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -28,7 +28,7 @@ def test_the_first_process_of_each_machine_speaks(monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv("LOCAL_RANK", raising=False)
         if rank is not None:
             monkeypatch.setenv("LOCAL_RANK", rank)
-        assert first_of_node() is told
+        assert is_node_main() is told
         for command in (sft, rl):
             assert command.main(["--config", "nowhere.yaml"]) == 2
             assert ("nowhere.yaml" in capsys.readouterr().err) is told

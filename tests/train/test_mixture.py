@@ -9,7 +9,7 @@ import pytest
 from eval import plugin
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Message
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.mixture import mix
 from train.training_rows import RowFile, TrainingRow
 

@@ -9,7 +9,7 @@ import pytest
 from eval.engine import Prompt, Sampling
 from eval.engines.transformers import Engine
 from train.adapters import add_adapters
-from train.merging import open_model
+from train.model_export import open_model
 from train.model_in_training import ModelInTraining, generating
 from train.sft_config import Lora
 

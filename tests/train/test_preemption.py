@@ -43,7 +43,7 @@ def wait_for(preemption: Preemption) -> None:
 def test_a_step_is_made_to_its_end_and_saved(number: int) -> None:
     preemption = Preemption()
     preemption.on_step_end(STATE)
-    with preemption.listening(), pytest.raises(Preempted) as preempted, preemption.breaking_off(False):
+    with preemption.listening(), pytest.raises(Preempted) as preempted, preemption.interruptible(False):
         send(number)
         wait_for(preemption)
         with pytest.raises(Stop) as stop:
@@ -54,11 +54,11 @@ def test_a_step_is_made_to_its_end_and_saved(number: int) -> None:
 
 def test_a_probe_is_broken_off_and_its_step_saved() -> None:
     preemption = Preemption()
-    with preemption.listening(), pytest.raises(Preempted), preemption.breaking_off(False):
-        with pytest.raises(Preempted), preemption.breaking_off(True):
+    with preemption.listening(), pytest.raises(Preempted), preemption.interruptible(False):
+        with pytest.raises(Preempted), preemption.interruptible(True):
             send(signal.SIGUSR1)
             idle()
-        with pytest.raises(Preempted), preemption.breaking_off(True):
+        with pytest.raises(Preempted), preemption.interruptible(True):
             pytest.fail("a probe began after the signal")
         with pytest.raises(Stop):
             preemption.on_step_end(STATE)
@@ -95,7 +95,7 @@ def test_term_ends_without_a_requeue_and_handlers_are_as_before() -> None:
 
 def test_term_outweighs_usr1() -> None:
     preemption = Preemption()
-    with pytest.raises(Preempted) as preempted, preemption.breaking_off(False):
+    with pytest.raises(Preempted) as preempted, preemption.interruptible(False):
         preemption.hear(signal.SIGTERM)
         preemption.hear(signal.SIGUSR1)
     assert preempted.value.number == signal.SIGTERM
@@ -145,7 +145,7 @@ AGREE = """
     from train.preemption import PREEMPTION, Stop
 
     state, stopped = PartialState(cpu=True), None
-    with PREEMPTION.breaking_off(False):
+    with PREEMPTION.interruptible(False):
         for step in range(1, 5):
             if step == 3 and state.process_index == 1:
                 PREEMPTION.hear(signal.SIGUSR1)

@@ -81,8 +81,8 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
     assert run(run_dir=tmp_path / "whole") == 0
     append, calls = TrainingLog.append, []
 
-    def killed(self: Any, step: int, figures: Any) -> None:
-        append(self, step, figures)
+    def killed(self: Any, step: int, metrics: Any) -> None:
+        append(self, step, metrics)
         calls.append(step)
         if step == 2:
             raise KeyboardInterrupt
@@ -100,7 +100,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
 
 
 def logged(folder: Path) -> dict[int, dict[str, Any]]:
-    """The last figures of each step, times aside."""
+    """The last metrics of each step, times aside."""
     timed = {"step_time", "num_tokens"}
     return {
         line["step"]: {name: value for name, value in line.items() if name not in timed}

@@ -1,4 +1,4 @@
-"""Episodes graded, judged, rewarded and credited, with figures under the same names whatever happened."""
+"""Episodes graded, judged, rewarded and credited, with metrics under the same names whatever happened."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def test_credit_is_for_the_turn_and_an_unknown_episode_has_none() -> None:
     assert [e.credit["assistant"] for e in both] == [e.credit["user"] for e in both] == pytest.approx([1, -1, 0, 0])
 
 
-def test_figures_say_what_the_step_looks_like() -> None:
+def test_metrics_say_what_the_step_looks_like() -> None:
     found = scorer(gsm8k=1.5)(EPISODES)
-    assert list(found.figures) == list(scorer().figure_names)
+    assert list(found.metrics) == list(scorer().metric_names)
     expected = {
         "unknown_share": 1 / 4,
         "judged_share": 3 / 4,
@@ -99,14 +99,14 @@ def test_figures_say_what_the_step_looks_like() -> None:
         "weight/gsm8k": 1.5,
         "zero_spread/gsm8k": 0.0,
     }
-    assert {name: found.figures[name] for name in expected} == pytest.approx(expected)
-    assert math.isclose(sum(found.figures[f"labels/{label}"] for label in LABELS), 1.0)
+    assert {name: found.metrics[name] for name in expected} == pytest.approx(expected)
+    assert math.isclose(sum(found.metrics[f"labels/{label}"] for label in LABELS), 1.0)
 
 
 def test_a_group_whose_rewards_are_all_alike_is_counted() -> None:
     found = scorer()([EPISODES[0]] * 4)
-    assert found.figures["zero_spread/gsm8k"] == found.figures["zero_spread/followup"] == 1.0
-    assert found.figures["distinct_share"] == 1 / 4
+    assert found.metrics["zero_spread/gsm8k"] == found.metrics["zero_spread/followup"] == 1.0
+    assert found.metrics["distinct_share"] == 1 / 4
 
 
 def test_steps_in_which_nothing_could_be_rewarded_stop_the_run() -> None:
@@ -118,6 +118,6 @@ def test_steps_in_which_nothing_could_be_rewarded_stop_the_run() -> None:
 
 def test_a_step_without_any_judgement_has_the_same_names() -> None:
     found = scorer()([EPISODES[2]] * 4)
-    assert list(found.figures) == list(scorer().figure_names)
-    assert found.figures["genuine_share"] is None and found.figures["unknown_share"] == 1.0
+    assert list(found.metrics) == list(scorer().metric_names)
+    assert found.metrics["genuine_share"] is None and found.metrics["unknown_share"] == 1.0
     assert not any(value for e in found.episodes for value in e.credit.values())

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from eval.speech.chat_format import IGNORED
+from eval.rendering.chat_format import IGNORED
 from train.adapters import add_adapters
 from train.examples import TrainingExample
 from train.sft_config import Lora

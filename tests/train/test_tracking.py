@@ -12,10 +12,10 @@ from eval.config import validate
 from eval.dashboard_spec import parts
 from eval.weights import model_digest
 from train.checkpoints import is_whole
-from train.episode_figures import FIGURES
-from train.fine_tuning import fine_tune
+from train.episode_metrics import FIGURES
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
+from train.sft_run import fine_tune
 
 pytest.importorskip("wandb")
 READER = runpy.run_path(str(Path(__file__).parent.parent / "eval" / "trackers" / "wandb_file.py"))
@@ -63,8 +63,8 @@ def test_the_id_is_in_the_run_folder_and_in_each_checkpoint(run_dir) -> None:
     assert all(map(is_whole, checkpoints))
 
 
-def test_the_dashboard_shows_figures_that_a_policy_logs() -> None:
-    """Patterns and names of its panels find the figures of episodes, and of TRL's rewards."""
+def test_the_dashboard_shows_metrics_that_a_policy_logs() -> None:
+    """Patterns and names of its panels find the metrics of episodes, and of TRL's rewards."""
     pytest.importorskip("wandb_workspaces", reason="pip install '.[dashboard]'")
     logged = {"train/loss", "train/rewards/gsm8k/mean", *(f"train/{name}" for name in FIGURES)}
     panels = [panel for part in parts(["gsm8k"]) for panel in part.panels if type(panel).__name__ == "LinePlot"]

@@ -86,16 +86,16 @@ def run(tiny_folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def synced(folder: Path) -> dict[int, dict[str, float]]:
-    """The figures of each check in the log of a run, by its step."""
+    """The metrics of each check in the log of a run, by its step."""
     return {line["step"]: line["weight_sync"] for line in read_log(folder / "log.jsonl") if "weight_sync" in line}
 
 
 def killed_after(monkeypatch: pytest.MonkeyPatch, last: int) -> pytest.MonkeyPatch:
     append = TrainingLog.append
 
-    def killed(self: Any, step: int, figures: Any) -> None:
-        append(self, step, figures)
-        if step == last and "loss" in figures:
+    def killed(self: Any, step: int, metrics: Any) -> None:
+        append(self, step, metrics)
+        if step == last and "loss" in metrics:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(TrainingLog, "append", killed)
@@ -125,10 +125,10 @@ def test_weights_that_arrive_are_looked_at_once_in_every_process(
         assert run(mode, architecture=architecture, **options) == 130
     assert run(mode, architecture=architecture, **options) == 0
     found = synced(tmp_path / "run")
-    assert sorted(found) == [0, 1]  # the checkpoint of step 2 is not there yet when its figures are logged
-    for figures in found.values():
-        assert figures["allowed"] == TOLERANCE
-        assert max(value for name, value in figures.items() if name != "allowed") < 1e-3
+    assert sorted(found) == [0, 1]  # the checkpoint of step 2 is not there yet when its metrics are logged
+    for metrics in found.values():
+        assert metrics["allowed"] == TOLERANCE
+        assert max(value for name, value in metrics.items() if name != "allowed") < 1e-3
     losses = [line for line in read_log(tmp_path / "run" / "log.jsonl") if "loss" in line]
     assert max(line["grad_norm"] for line in losses) > 0
     assert max(line["sampling/sampling_logp_difference/max"] for line in losses) < 1e-3

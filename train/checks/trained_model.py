@@ -12,9 +12,9 @@ from eval.checks.disk import disk_check
 from eval.checks.finding import Check, Finding, passed
 from eval.checks.kernels import device_check, device_here, kernels_check
 from eval.checks.model_files import gigabytes, local_folder, model_check, weights_bytes
-from eval.checks.probing import HEAVY
+from eval.checks.probe_cost import HEAVY
 from eval.checks.task_data import TaskData
-from eval.speech.chat_format import ChatFormat
+from eval.rendering.chat_format import ChatFormat
 from train.checks.adapters_reach import Reach, layers_reached, reach_of
 from train.checks.room import bytes_of_run
 from train.rl_config import RlConfig
@@ -62,7 +62,7 @@ class TrainedModel:
         """The check "adapters", on one example; measures the speed of training on the way."""
 
         def look() -> Finding:
-            from train.merging import open_model
+            from train.model_export import open_model
 
             size, device = weights_bytes(self.folder), device_here()
             if device is None and size > HEAVY:

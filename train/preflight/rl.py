@@ -9,11 +9,11 @@ from typing import Any
 from eval import plugin
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
-from eval.checks.judging import judge_checks
+from eval.checks.judge_reachable import judge_checks
 from eval.checks.pins import pins
 from eval.checks.run_folder import folder_check
 from eval.checks.served_weights import served_check
-from eval.checks.tracking import tracker_checks
+from eval.checks.tracker_ready import tracker_checks
 from eval.dialogue import Message
 from eval.serving.vllm_version import required_vllm
 from train.checks.trained_model import Example, TrainedModel
@@ -92,19 +92,19 @@ def episode_ids(parts: Parts) -> list[int]:
 
 def _turns(parts: Parts) -> list[Message]:
     answer, turn = Message("assistant", "It is 42."), Message("user", "Why is it 42?")
-    return [turn] if parts.joint is None else [answer, turn]
+    return [turn] if parts.boundary is None else [answer, turn]
 
 
 def mask(parts: Parts) -> Finding:
     """The finding "mask": an episode with what is sampled and trained in brackets."""
     row = next(iter(parts.prompts.values()))
     chat_format = parts.chat_format
-    role = "user" if parts.joint is None else "assistant"
+    role = "user" if parts.boundary is None else "assistant"
     text = chat_format.decode(chat_format.open_turn(row.dialogue.messages, role))
-    if parts.joint is not None:
-        stop = parts.joint.after([])[:1]
-        text += f"{OPEN}the answer{chat_format.decode(stop)}{CLOSE}{chat_format.decode(parts.joint.after(stop))}"
-    rendering = "as history" if parts.joint is None or parts.joint.as_in_history else "as sampled, not as history"
+    if parts.boundary is not None:
+        stop = parts.boundary.after([])[:1]
+        text += f"{OPEN}the answer{chat_format.decode(stop)}{CLOSE}{chat_format.decode(parts.boundary.after(stop))}"
+    rendering = "as history" if parts.boundary is None or parts.boundary.as_in_history else "as sampled, not as history"
     told = f"up to {parts.config.answer_tokens} tokens of the answer and {parts.config.user_tokens} of the user's turn"
     shown = printable(f"{text}{OPEN}the user's turn{CLOSE}")
     return passed(f"{told} are trained, an answer before a user's turn {rendering}", shown)
@@ -115,9 +115,9 @@ def estimate(parts: Parts, model: TrainedModel) -> Finding:
     arguments: Any = parts.arguments
     episodes = arguments.max_steps * episodes_per_step(arguments)
     prompts = list(parts.prompts.values())[:100]
-    role = "user" if parts.joint is None else "assistant"
+    role = "user" if parts.boundary is None else "assistant"
     read = sum(len(parts.chat_format.open_turn(row.dialogue.messages, role)) for row in prompts) / len(prompts)
-    written = parts.config.user_tokens + (parts.config.answer_tokens if parts.joint else 0)
+    written = parts.config.user_tokens + (parts.config.answer_tokens if parts.boundary else 0)
     tokens = round(episodes * (read + written))
     hours = None if model.seconds_per_token is None else tokens * model.seconds_per_token / 3600
     basis = "training at the speed of one episode; sampling, judging and probes come on top"

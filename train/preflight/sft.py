@@ -6,10 +6,10 @@ import functools
 
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
-from eval.checks.judging import judge_checks
+from eval.checks.judge_reachable import judge_checks
 from eval.checks.pins import pins
 from eval.checks.run_folder import folder_check
-from eval.checks.tracking import tracker_checks
+from eval.checks.tracker_ready import tracker_checks
 from train.checks.trained_model import Example, TrainedModel
 from train.examples import TrainingExample
 from train.mixture import Mixture

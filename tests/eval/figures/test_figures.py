@@ -12,9 +12,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from eval import plugin
 from eval.dialogue import Dialogue
 from eval.figures.labels import COLOURS
+from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.paper.drawing import render, style
-from eval.runs import read_runs
 from eval.stats.rates import wilson
 
 MakeRun = Callable[..., Path]

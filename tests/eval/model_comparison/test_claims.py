@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue
+from eval.finished_runs import read_run
 from eval.model_comparison.claims import claim_of, why_no_claims
-from eval.model_comparison.figure import PAPER, Figure
+from eval.model_comparison.metric import PAPER, Metric
 from eval.model_comparison.verdict import Claim
-from eval.runs import read_run
 
 MakeRun = Callable[..., Path]
 RowsOf = Callable[..., list[Dialogue]]
@@ -23,8 +23,8 @@ def test_a_model_is_taken_for_the_paper_s_by_its_name_and_base_by_its_place() ->
     assert claim_of("SFT", ifbench) == claim_of("sft", ifbench) == Claim(48.0, 1.0, 300)
     assert claim_of("RL", coval) == Claim(29.0, 19.4, 93)
     assert claim_of("SFT (b)", ifbench) is None
-    assert claim_of("SFT", Figure("ifbench", "specific")) is None
-    assert claim_of(None, Figure("pocket_math", "accuracy")) is None
+    assert claim_of("SFT", Metric("ifbench", "specific")) is None
+    assert claim_of(None, Metric("pocket_math", "accuracy")) is None
 
 
 @pytest.mark.parametrize(

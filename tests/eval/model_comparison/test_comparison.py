@@ -28,7 +28,7 @@ def compared(*paths: Path, cross: tuple[Path, ...] = (), force: bool = False) ->
 
 
 def cell(comparison: Comparison, model: str, key: str) -> MeasuredFigure:
-    (found,) = [one for one in comparison.cells if (one.model.name, one.figure.key) == (model, key)]
+    (found,) = [one for one in comparison.cells if (one.model.name, one.metric.key) == (model, key)]
     return found
 
 
@@ -169,7 +169,7 @@ def test_the_cross_condition_is_compared_with_base_on_the_same_answers(
     found = compared(base, sft, cross=(cross,)) if how == "given" else compared(base, sft, cross)
     assert [model.name for model in found.models] == ["Base", "SFT"]
     (one,) = found.cross
-    assert (one.model.name, one.figure.setting) == ("SFT on the answers of Base", "cross")
+    assert (one.model.name, one.metric.setting) == ("SFT on the answers of Base", "cross")
     assert one.evidence.rate == Rate(12, 30) and one.evidence.pairs == Pairs(2, 0, 10, 18)
     assert one.evidence.p_base == pytest.approx(2 / 2**10), "adjusted over the cross runs alone"
     assert cell(found, "SFT", "ifbench.genuine").evidence.rate == Rate(20, 30), "never pooled"

@@ -12,11 +12,11 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure
+from eval.finished_runs import read_run
 from eval.judges.grounding import Judge as Grounding
 from eval.model_comparison.correction import correct
 from eval.model_comparison.recomputing import recompute
 from eval.model_comparison.writing import DECISIONS, Sources, write
-from eval.runs import read_run
 from eval.table_formats import to_csv
 from eval.tables.table2_models import build
 
@@ -93,7 +93,7 @@ def test_raw_and_corrected_stand_side_by_side(
     gold = write_gold(tmp_path / "gold.jsonl", [*drawn, *other_turns("judge-1", 40, 10, 10, 140)])
     comparison = Sources(runs).compare()
     tables = {table.title: table for table in build(comparison, None, correct(comparison, gold))}
-    detail = tables["Table 2, figure by figure"]
+    detail = tables["Table 2, metric by metric"]
     cells = {row[0].text: dict(zip(detail.columns, row, strict=True)) for row in detail.rows}
     sft, accuracy = cells["SFT, IFBench follow-up"], cells["SFT, GSM8K accuracy"]
     assert sft["raw % (paper)"].value == 50.0
@@ -105,7 +105,7 @@ def test_raw_and_corrected_stand_side_by_side(
     judges = tables["The judge against the labels"]
     assert [cell.text for cell in judges.rows[0][:4]] == ["judge-1", "260", "0", "74"]
     assert any("may not transfer" in note for note in judges.notes)
-    assert "corrected ones stand in the table figure by figure" in " ".join(
+    assert "corrected ones stand in the table metric by metric" in " ".join(
         tables["Table 2: models side by side"].notes
     )
     assert "prediction-powered %" in to_csv([detail])

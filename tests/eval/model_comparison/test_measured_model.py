@@ -10,8 +10,8 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.finished_runs import read_run
 from eval.model_comparison.measured_model import answers_of_another, file_name, names_of, read_distinct, read_model
-from eval.runs import read_run
 from eval.summary import summarise
 
 MakeRun = Callable[..., Path]

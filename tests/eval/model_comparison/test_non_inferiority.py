@@ -10,9 +10,9 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure
+from eval.finished_runs import read_run
 from eval.model_comparison.measured_model import MeasuredModel, read_model
 from eval.model_comparison.non_inferiority import Check, check_all
-from eval.runs import read_run
 from eval.stats.paired import holm
 
 MakeRun = Callable[..., Path]
@@ -66,7 +66,7 @@ def test_each_result_on_200_rows(
 
 
 def test_a_result_is_read_off_the_interval(measure: Measure, rows_of: RowsOf) -> None:
-    """Of one figure: worse where the 90 % interval lies below minus the margin, within where it lies above."""
+    """Of one metric: worse where the 90 % interval lies below minus the margin, within where it lies above."""
     rows = rows_of("gsm8k", 100, 0)
     base = measure("base", right(rows, range(60)))
     for lost in (0, 6, 12):
@@ -79,7 +79,7 @@ def test_a_result_is_read_off_the_interval(measure: Measure, rows_of: RowsOf) ->
             assert (check.result == "within") == (interval.low > -margin / 100), (lost, margin)
 
 
-def test_p_values_are_adjusted_over_the_figures_of_the_gate(measure: Measure, rows_of: RowsOf) -> None:
+def test_p_values_are_adjusted_over_the_metrics_of_the_gate(measure: Measure, rows_of: RowsOf) -> None:
     def rows(falls: int) -> list[Dialogue]:
         math = right(rows_of("gsm8k", 60, 0), range(30 - falls))
         return [*math, *rows_of("coval", 60, 30 - 2 * falls, held_out=True), *rows_of("ifbench", 60, 10)]
@@ -114,12 +114,12 @@ def test_rows_that_the_new_run_does_not_have_are_not_lost(measure: Measure, rows
     assert (check.result, check.pairs.n, check.lost) == ("within", 50, [])
 
 
-def test_a_figure_is_found_with_its_measure_and_setting(measure: Measure, rows_of: RowsOf) -> None:
+def test_a_metric_is_found_with_its_measure_and_setting(measure: Measure, rows_of: RowsOf) -> None:
     rows = [*rows_of("gsm8k", 20, 8, right=15), *rows_of("coval", 20, 8, held_out=True)]
     checks = check_all(
         measure("base", rows), measure("new", rows), {"gsm8k": 0, "gsm8k.specific": 0, "coval": 0, "coval.specific": 0}
     )
-    assert [check.figure.heading for check in checks] == [
+    assert [check.metric.heading for check in checks] == [
         "GSM8K accuracy %",
         "GSM8K follow-up, specific %",
         "CoVal held-out %",
@@ -128,7 +128,7 @@ def test_a_figure_is_found_with_its_measure_and_setting(measure: Measure, rows_o
     assert [check.rates[0].successes for check in checks] == [15, 4, 8, 4]
 
 
-def test_a_figure_that_cannot_be_checked_is_an_error(measure: Measure, rows_of: RowsOf) -> None:
+def test_a_metric_that_cannot_be_checked_is_an_error(measure: Measure, rows_of: RowsOf) -> None:
     base = measure("base", [*rows_of("gsm8k", 4, 2, right=2), *rows_of("coval", 4, 2)])
     new = measure("new", [*rows_of("gsm8k", 4, 2, right=2), *rows_of("coval", 4, 2, held_out=True)])
     with pytest.raises(ConfigError, match="healthbench: base has no rows of healthbench; it has coval, gsm8k"):

@@ -50,7 +50,7 @@ def test_a_changed_number_is_named_by_its_cell(out: Path) -> None:
         "66.6667"
     )
     assert second.startswith(
-        "table2.json: Table 2, figure by figure / SFT, IFBench follow-up / % (paper): written '99.9 [98.0, 100.0]'"
+        "table2.json: Table 2, metric by metric / SFT, IFBench follow-up / % (paper): written '99.9 [98.0, 100.0]'"
     )
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.finished_runs import read_run
 from eval.model_comparison.measured_model import read_model
 from eval.model_comparison.same_protocol import differences, refuse_other_protocol
-from eval.runs import read_run
 
 MakeRun = Callable[..., Path]
 RowsOf = Callable[..., list[Dialogue]]

@@ -10,7 +10,7 @@ from eval.stats.rates import Rate, same_rate_p
 
 
 def evidence(rate: Rate, claim: Claim | None, pairs: Pairs | None = None, total: int | None = None) -> Evidence:
-    """As a table of this figure alone has it: nothing to adjust."""
+    """As a table of this metric alone has it: nothing to adjust."""
     p_paper = same_rate_p(rate, claim.rate) if claim else None
     return Evidence(rate, rate.n if total is None else total, pairs, pairs.p_value if pairs else None, p_paper)
 
@@ -19,7 +19,7 @@ UP = Pairs(both=2, only_first=1, only_second=140, neither=157)
 DOWN = Pairs(both=2, only_first=140, only_second=1, neither=157)
 EVEN = Pairs(both=2, only_first=3, only_second=4, neither=291)
 SFT = Claim(48.0, 1.0, 300)
-"""The paper's IFBench figure of SFT: up from Base."""
+"""The paper's IFBench metric of SFT: up from Base."""
 BASE = Claim(62.9, None, 1319)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue, Failure, Message
+from eval.finished_runs import read_run
 from eval.paper.label_shares import LabelCounts, context_of, count_labels
-from eval.runs import read_run
 from eval.stats.clustered import clustered_interval
 from eval.stats.rates import wilson
 

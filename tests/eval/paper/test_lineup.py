@@ -9,8 +9,8 @@ import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
+from eval.finished_runs import Run, read_run
 from eval.paper.lineup import by_family, line_up, perturbation_of, select, settings_of, size_of
-from eval.runs import Run, read_run
 
 MakeRun = Callable[..., Path]
 RowsOf = Callable[..., list[Dialogue]]

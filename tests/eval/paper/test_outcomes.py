@@ -13,7 +13,7 @@ import pytest
 
 from eval.dialogue import Dialogue, Failure
 from eval.labels import LABELS
-from eval.model_comparison.figure import Figure
+from eval.model_comparison.metric import Metric
 from eval.paper import outcomes
 from eval.paper.outcomes import Outcomes, outcome_of
 
@@ -55,7 +55,7 @@ def test_more_outcomes_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch, row
         found.add(row_of("gsm8k", 1, "meta_planning"), 0)
 
 
-def test_a_row_takes_sixteen_bytes_and_a_figure_none(row_of: RowOf) -> None:
+def test_a_row_takes_sixteen_bytes_and_a_metric_none(row_of: RowOf) -> None:
     np.argsort([0])  # what numpy makes on its first use is no row's
     row, rows = row_of("gsm8k", 0, correct=True), 50_000
     tracemalloc.start()
@@ -63,8 +63,8 @@ def test_a_row_takes_sixteen_bytes_and_a_figure_none(row_of: RowOf) -> None:
         found = Outcomes()
         for number in range(rows):
             found.add(replace(row, id=f"{number:016x}"), number)
-        figure = Figure("gsm8k", "accuracy").outcomes(found)
-        assert len(figure) == rows and figure[f"{7:016x}"] is True
+        metric = Metric("gsm8k", "accuracy").outcomes(found)
+        assert len(metric) == rows and metric[f"{7:016x}"] is True
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

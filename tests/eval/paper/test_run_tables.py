@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue
+from eval.finished_runs import read_runs
 from eval.paper import run_tables
-from eval.runs import read_runs
 from eval.tables import instruction_following
 
 MakeRun = Callable[..., Path]

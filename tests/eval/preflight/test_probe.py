@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from eval.checks.judging import NOW
+from eval.checks.judge_reachable import NOW
 from eval.doctor import main
 
 SERVER = runpy.run_path(str(Path(__file__).parent.parent / "client" / "judge_server.py"))

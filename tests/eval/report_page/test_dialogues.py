@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from eval.finished_runs import read_runs
 from eval.report import report
 from eval.report_page.dialogues import MAX_TEXT, Limits, spread
 from eval.report_page.page import pages_of, write_page
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 

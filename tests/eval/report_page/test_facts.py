@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from eval.finished_runs import read_runs
 from eval.report_page.facts import facts_of, tag
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 

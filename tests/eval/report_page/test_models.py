@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from eval.finished_runs import read_runs
 from eval.report import report
 from eval.report_page.models import side_by_side
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 
@@ -62,7 +62,7 @@ def test_the_cross_condition_is_found_among_the_runs(
     tables = side_by_side(read_runs([*trio, cross]), tmp_path).tables
     assert [table.title for table in tables] == [
         "Table 2: models side by side",
-        "Table 2, figure by figure",
+        "Table 2, metric by metric",
         "Cross condition: user turns on the answers of Base",
         "Answers that end in a question",
     ]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Failure
+from eval.finished_runs import read_runs
 from eval.report_page.page import FOLDER, SCRIPTS, write_page
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.dialogue import Dialogue, Failure, Message
+from eval.finished_runs import read_runs
 from eval.gated_text import GATED
 from eval.review_bench.items import ReviewItem, find_items
-from eval.runs import read_runs
 
 MakeRun = Callable[..., Path]
 

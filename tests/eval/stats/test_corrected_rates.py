@@ -144,14 +144,14 @@ def test_more_labels_than_rows_are_refused() -> None:
 
 @pytest.fixture(scope="module")
 def simulation(repository: Path) -> dict[str, Any]:
-    return runpy.run_path(str(repository / "benchmarks" / "coverage.py"))
+    return runpy.run_path(str(repository / "benchmarks" / "interval_coverage.py"))
 
 
 @pytest.mark.parametrize("judge", [(0.6, 0.8, 0.02, 300), (0.8, 0.9, 0.1, 93), (0.95, 0.99, 0.3, 198)])
 def test_the_intervals_hold_the_true_rate_about_as_often_as_they_say(
     simulation: dict[str, Any], judge: tuple[float, float, float, int]
 ) -> None:
-    """All judges and rates: `python benchmarks/coverage.py`. Of 400 draws at 95 %, fewer than 92 % is one in 500."""
+    """All judges and rates: `python benchmarks/interval_coverage.py`. Below 92 % of 400 draws is one in 500."""
     found = simulation["coverage"](simulation["Judge"](*judge), repeats=400)
     for name in ("Rogan-Gladen", "prediction-powered"):
         share, _, unknown = found[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.dialogue import Dialogue, Failure, Judgement, Message
-from eval.runs import read_runs
+from eval.finished_runs import read_runs
 from eval.table import Table
 from eval.tables import instruction_following
 from eval.tasks import ifbench, ifeval

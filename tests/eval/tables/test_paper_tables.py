@@ -10,9 +10,9 @@ import pytest
 
 from eval import plugin
 from eval.dialogue import Dialogue, Failure, Message
+from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.paper import run_tables
-from eval.runs import read_runs
 from eval.table import Table
 
 MakeRun = Callable[..., Path]

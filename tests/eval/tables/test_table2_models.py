@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from eval.dialogue import Dialogue, Failure
+from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.model_comparison.comparison import compare_models
-from eval.runs import read_runs
 from eval.table import Table
 from eval.tables.table2_models import build
 
@@ -56,8 +56,8 @@ def test_a_cell_has_its_rate_the_paper_s_and_the_verdict(make: Callable[..., Pat
     assert (cell.value, cell.successes, cell.n, cell.total, cell.paper) == (50.0, 20, 40, 40, 48.0)
 
 
-def test_each_figure_has_its_counts_tests_and_reason(make: Callable[..., Path]) -> None:
-    table = tables(make("Base", BASE, 1, 25), make("SFT", SFT, 20, 15))["Table 2, figure by figure"]
+def test_each_metric_has_its_counts_tests_and_reason(make: Callable[..., Path]) -> None:
+    table = tables(make("Base", BASE, 1, 25), make("SFT", SFT, 20, 15))["Table 2, metric by metric"]
     (row,) = [row for row in table.rows if row[0].text == "SFT, IFBench follow-up"]
     assert [cell.text for cell in row] == [
         "SFT, IFBench follow-up",
@@ -76,14 +76,14 @@ def test_each_figure_has_its_counts_tests_and_reason(make: Callable[..., Path]) 
     assert len(table.rows) == 10
 
 
-def test_unjudged_and_ungraded_rows_are_counted_per_figure(make_run: MakeRun, rows_of: RowsOf) -> None:
+def test_unjudged_and_ungraded_rows_are_counted_per_metric(make_run: MakeRun, rows_of: RowsOf) -> None:
     rows = rows_of("gsm8k", 10, 2, right=5, model=BASE)
     rows[:2] = [replace(row, judgement=None, failure=Failure("judge", "timeout")) for row in rows[:2]]
     rows[9] = replace(rows[9], correct=None)
     more = rows_of("ifbench", 4, 1, model=BASE)
     more[0] = replace(more[0], judgement=None, failure=Failure("judge", "timeout"))
     found = tables(make_run("base", [*rows, *more], called="Base", model=BASE))
-    table = found["Table 2, figure by figure"]
+    table = found["Table 2, metric by metric"]
     assert text(table, "Base, GSM8K accuracy", "unjudged") == "1"
     assert text(table, "Base, IFBench follow-up", "unjudged") == "1"
     assert text(found["Table 2: models side by side"], "Base", "IFBench follow-up %").startswith(
@@ -111,7 +111,7 @@ def test_without_paper_values_it_says_why(make: Callable[..., Path]) -> None:
 def test_models_of_another_protocol_are_marked_everywhere(make: Callable[..., Path]) -> None:
     found = tables(make("Base", BASE, 1, 25), make("SFT", SFT, 20, 15, history="as_last"), force=True)
     assert [row[0].text for row in found["Table 2: models side by side"].rows] == ["Base", "SFT \u2020"]
-    assert found["Table 2, figure by figure"].rows[5][0].text == "SFT \u2020, GSM8K accuracy"
+    assert found["Table 2, metric by metric"].rows[5][0].text == "SFT \u2020, GSM8K accuracy"
     assert found["Labels of the user turns, IFBench"].columns == ("label", "Base", "SFT \u2020")
     assert (
         "WARNING: \u2020 SFT was measured otherwise than Base: history: as_history there, as_last here."
@@ -164,7 +164,7 @@ def test_the_cross_condition_starts_with_base_on_its_own_answers(
 
 def test_cells_lead_to_where_they_are_told_to(make: Callable[..., Path]) -> None:
     comparison = compare_models(read_runs([make("Base", BASE, 1, 25)]))
-    table = build(comparison, lambda cell: f"to/{cell.figure.key}")[0]
+    table = build(comparison, lambda cell: f"to/{cell.metric.key}")[0]
     assert [cell.link for cell in table.rows[0]] == [
         None,
         "to/gsm8k.accuracy",

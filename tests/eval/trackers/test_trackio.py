@@ -1,4 +1,4 @@
-"""Trackio keeps figures on this machine. It can't be pinned beside our other packages (pillow), so it may be absent."""
+"""Trackio keeps metrics on this machine. It can't be pinned beside our other packages (pillow), so it may be absent."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ def test_two_preemptions_lose_no_step_and_stay_one_run(tmp_path, caplog) -> None
     steps = [line["train/global_step"] for line in offline.history if "train/loss" in line]
     assert steps == [1, 2, 3, 2, 3, 4, 3, 4, 5]
     assert offline.axes["*"] == "train/global_step" and offline.axes["train/global_step"] == ""
-    assert {"train/loss", "probe/gsm8k/genuine"} <= offline.figures and "train/unknown" not in offline.figures
+    assert {"train/loss", "probe/gsm8k/genuine"} <= offline.metrics and "train/unknown" not in offline.metrics
     told = caplog.messages[-1]
-    assert told.startswith("figures were kept offline; send them with `wandb sync ")
+    assert told.startswith("metrics were kept offline; send them with `wandb sync ")
     assert all(str(path.parent) in told for path in offline.files) and len(offline.files) == 3
 
 
@@ -136,7 +136,7 @@ def test_an_artifact_that_cannot_be_kept_stops_nothing(tmp_path, caplog) -> None
     opened.log(1, {"a": 1})
     opened.close()
     assert any("wandb kept no artifact" in message for message in caplog.messages)
-    assert "a" in OfflineRuns(tmp_path).figures
+    assert "a" in OfflineRuns(tmp_path).metrics
 
 
 def test_a_key_is_found_in_the_environment_or_where_wandb_login_puts_it(tmp_path, monkeypatch) -> None:
@@ -182,4 +182,4 @@ def test_a_run_goes_on_without_the_service_which_a_signal_to_a_whole_job_ends(re
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, cwd=repository, env=alone, capture_output=True, text=True, timeout=120)
     assert "trained on" in done.stdout, done.stderr
-    assert done.stderr.count("wandb takes no figures any more") == 1
+    assert done.stderr.count("wandb takes no metrics any more") == 1

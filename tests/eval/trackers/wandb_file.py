@@ -65,7 +65,7 @@ class OfflineRuns:
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """The figures of each call, by their name."""
+        """The metrics of each call, by their name."""
         return [
             {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}
             for record in self.records
@@ -73,13 +73,13 @@ class OfflineRuns:
         ]
 
     @property
-    def figures(self) -> set[str]:
+    def metrics(self) -> set[str]:
         """Every name under which something was logged."""
         return {name for line in self.history for name in line}
 
     @property
     def axes(self) -> dict[str, str]:
-        """Figure, or a pattern of them -> what it stands over."""
+        """Metric, or a pattern of them -> what it stands over."""
         found = [record.metric for record in self.records if record.HasField("metric")]
         return {metric.name or metric.glob_name: metric.step_metric for metric in found}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from train.checks.room import bytes_of_run
-from train.merging import open_model
+from train.model_export import open_model
 from train.sft_config import Lora
 
 

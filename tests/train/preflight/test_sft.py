@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from eval.checks.judging import NOW
+from eval.checks.judge_reachable import NOW
 from eval.doctor import main
 
 GROWING = (

@@ -1,0 +1,56 @@
+"""Families that switch reasoning on and off, and write it between two marks before the text.
+
+A family names its marks; this file knows how a switched-on family is rendered, and reads reasoning and text apart by
+the ids of the marks, never by their strings. `eval/formats/` has the families.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from eval.dialogue import Message
+from eval.rendering.chat_format import ChatFormat, Utterance
+from eval.rendering.turn_layout import History
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+class ThinkingFormat(ChatFormat):
+    """A chat format with the option `thinking`; off, an assistant's turn is all text."""
+
+    marks: ClassVar[tuple[str, str]]
+    """The tokens before and after a reasoning."""
+
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, history: History = "as_history", thinking: bool = False
+    ) -> None:
+        self.thinking = thinking
+        self.options = {"thinking": thinking}
+        self.template_variables = {"enable_thinking": thinking}
+        super().__init__(tokenizer, history)
+        opened = self.open_turn([Message("user", "")], "assistant")
+        self._opened_by_header = thinking and self._mark_ids[0] in opened
+        """Whether a reasoning has begun when generation starts, or the model writes the first mark itself."""
+
+    def reasons_in(self, message: Message) -> bool:
+        """In every last turn while thinking is on: a turn without a reasoning has an empty one."""
+        return self.thinking
+
+    def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
+        """Reasoning up to the closing mark, text from there; a reasoning without that mark is a turn cut off."""
+        if role != "assistant" or not self.thinking:
+            return super().read(ids, role, finish)
+        begins, ends = self._mark_ids
+        if ends in ids:
+            end = ids.index(ends)
+            return Utterance(self.decode(ids[end + 1 :]).lstrip("\n"), self._reasoning(ids[:end]), finish)
+        if begins in ids or self._opened_by_header:
+            return Utterance("", self._reasoning(ids), "length")
+        return super().read(ids, role, finish)
+
+    def _reasoning(self, ids: Sequence[int]) -> str | None:
+        begins = self._mark_ids[0]
+        start = ids.index(begins) + 1 if begins in ids else 0
+        return self.decode(ids[start:]).strip() or None

@@ -1,0 +1,75 @@
+"""Complete the run folder of one fine-tuning: the steps that are missing, the model folder, its card, the summary.
+
+`log.jsonl` grows step by step, `checkpoints/` every so often; `model/` appears whole; `summary.json` comes last.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from eval.run_dir import RunDir, write_atomically
+from eval.trackers.none import Tracker as NoTracker
+from eval.training_record import write_training_record
+from eval.weights import model_digest
+from train.parallel import refuse_other_number
+from train.sft_card import sft_card
+from train.sft_parts import Parts
+from train.sft_training import train
+from train.sharded_weights import gathered
+from train.tracking import begin, end
+from train.training_log import NoLog, TrainingLog, losses
+from train.training_run import SAMPLE, Tell, save
+
+ENDS = 10
+"""Steps at the beginning and at the end whose mean loss is told, at most: no step is in both."""
+
+
+def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
+    """Complete the run folder of `parts.config`; returns its summary, or None in a process other than the first.
+
+    Args:
+        tell: shows a person a line of what is going on.
+
+    Raises:
+        ConfigError: a setting cannot work, or the folder holds another run.
+    """
+    config, selection = parts.config, {"seed": parts.config.seed, "tasks": {}}
+    if parts.arguments.process_index > 0:
+        nobody = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _unheard
+        gathered(train(parts, config.run_dir, *nobody)[0])
+        return None
+    refuse_other_number(config.run_dir)
+    with (
+        RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,
+        closing(begin("sft", config.name, config.report_to, parts, run.path, parts.data_files)) as tracker,
+    ):
+        run.measured["data_files"] = parts.data_files
+        with TrainingLog(run.path / "log.jsonl") as log:
+            with run.timed("training"):
+                trainer, schedule = train(parts, run.path, log, tracker, tell)
+            with run.timed("saving"):
+                sample = [example.input_ids for example in parts.mixture.all[:SAMPLE]]
+                save(trainer, parts.folder, config.lora is not None, sample, run.path)
+        summary = {
+            "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
+            "base": parts.model_id,
+            "steps": trainer.state.global_step,
+            "loss": loss_at_ends(losses(run.path / "log.jsonl")),
+            "probe": schedule.summary if schedule else None,
+        }
+        write_atomically(run.path / "model" / "README.md", sft_card(parts, summary))
+        write_training_record(run.path / "model", method="sft", base=parts.model_id)
+        run.finish(summary)
+        end(tracker, run.path, summary)
+    return summary
+
+
+def _unheard(line: str) -> None: ...
+
+
+def loss_at_ends(by_step: dict[int, float]) -> dict[str, float]:
+    """The mean loss of the first steps and of the last."""
+    values = [by_step[step] for step in sorted(by_step)]
+    size = max(1, min(ENDS, len(values) // 2))
+    return {"first": sum(values[:size]) / size, "last": sum(values[-size:]) / size}
