@@ -7,7 +7,6 @@ says little: these conversations are made to train the user's side on.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,8 @@ from data_gen.scripted.phrasing import Phrasing
 from data_gen.scripted.scene import Scene
 from data_gen.style import Style, read_styles, style_names
 from data_gen.teacher import conversation
-from eval.dialogue import Dialogue, Failure, Message
+from eval.dialogue import Dialogue, Failure, Message, content_hash
+from eval.local_judge.effective_text import effective_text
 
 CODE = Path(__file__).parent.parent / "scripted"
 QUOTED = ("sentence", "next")
@@ -101,8 +101,7 @@ def _in_register(text: str, draw: random.Random) -> str:
 
 
 def _version(styles: Mapping[str, Style]) -> str:
-    """Eight hex digits over the phrasings, and the code and word lists that fill them."""
-    digest = hashlib.sha256(repr([(style.name, style.scripted) for style in styles.values()]).encode())
-    for path in sorted([Path(__file__), *CODE.glob("*.py"), *CODE.glob("*.yaml")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+    """Eight hex digits that identify the phrasings, the code and the word lists; docstrings and comments do not count."""
+    phrasings = [repr((style.name, style.scripted)) for style in styles.values()]
+    files = sorted([Path(__file__), *CODE.glob("*.py"), *CODE.glob("*.yaml")])
+    return content_hash([*phrasings, *map(effective_text, files)])[:8]

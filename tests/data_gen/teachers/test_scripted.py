@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from data_gen.plan import Persona, Plan, make_plans
 from data_gen.style import read_styles, style_names
 from data_gen.teacher import TASK
+from data_gen.teachers import scripted
 from data_gen.teachers.scripted import Teacher
 from eval.dialogue import Dialogue, Message
 
@@ -105,3 +109,19 @@ def test_braces_in_a_response_are_text() -> None:
         ((_, dialogue),) = Teacher().converse([Plan(number, seed, ("clarify_step",), PERSONAS[0], number)])
         for message in dialogue.messages[2:]:
             assert "{sentence}" not in message.text and "{next}" not in message.text
+
+
+def test_the_id_depends_on_code_and_word_lists_but_not_on_docstrings_and_comments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copytree(scripted.CODE, tmp_path / "scripted")
+    monkeypatch.setattr(scripted, "CODE", tmp_path / "scripted")
+    original = Teacher().id
+    scene, words = tmp_path / "scripted" / "scene.py", tmp_path / "scripted" / "function_words.yaml"
+    scene.write_text('"""Another docstring."""\n# A comment.\n' + scene.read_text().split('"""', 2)[2])
+    words.write_text("# A comment.\n" + words.read_text())
+    assert Teacher().id == original
+    scene.write_text(scene.read_text() + "\nCODE = 1\n")
+    changed = Teacher().id
+    words.write_text(words.read_text() + "\nextra: [word]\n")
+    assert len({original, changed, Teacher().id}) == 3
