@@ -46,7 +46,10 @@ def make(tiny_model, smollm2_tokenizer, tmp_path):
             save_strategy="no",
             logging_steps=1,
         )
-        return make_trainer(model, smollm2_tokenizer, arguments, examples, callbacks)
+        trainer = make_trainer(model, smollm2_tokenizer, arguments, examples)
+        for callback in callbacks:
+            trainer.add_callback(callback)
+        return trainer
 
     return made
 
