@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from data_gen.style import read_styles, style_names
-from eval import plugin, tracker
+from eval import plugin
 from eval.config import Config, Plugin, options_for
+from eval.plugin_fields import JudgePlugin, TrackerPlugin, checked
 from eval.tracker import NOBODY
+
+TeacherPlugin = Annotated[Plugin, AfterValidator(checked("data_gen.teachers", "Teacher", "teacher"))]
 
 
 class LeakCheck(Config):
@@ -72,11 +75,13 @@ class GenerateConfig(Config):
     plain_endings: float = Field(
         0.15, ge=0, le=1, description="share of conversations whose last user turn follows nothing up"
     )
-    teacher: Plugin = Field(Plugin(name="scripted"), description="a file of data_gen/teachers/, with its options")
-    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    teacher: TeacherPlugin = Field(Plugin(name="scripted"), description="file of data_gen/teachers/, with its options")
+    judge: JudgePlugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
     filters: Filters = Field(Filters(), description="what is kept")
     leak_check: LeakCheck = Field(LeakCheck(), description="no text of an evaluation row")
-    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
+    report_to: TrackerPlugin = Field(
+        NOBODY, description="experiment tracker: none, wandb (project, group, mode) or trackio"
+    )
     seed: int = Field(0, ge=0, description="decides every plan, and the rows where a source has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     dry_run: bool = Field(False, description="print what would be made and what it costs at most, and stop")
@@ -120,23 +125,6 @@ class GenerateConfig(Config):
         if not 2 <= exchanges[0] <= exchanges[1]:
             raise ValueError(f"{list(exchanges)} is no range of 2 or more: the seed has one, a conversation one more")
         return exchanges
-
-    @field_validator("teacher")
-    @classmethod
-    def _teacher_takes_its_options(cls, teacher: Plugin) -> Plugin:
-        constructor = plugin.load("data_gen.teachers", teacher.name).Teacher.__init__
-        return Plugin(name=teacher.name, **options_for(constructor, teacher.options, "teacher"))
-
-    @field_validator("judge")
-    @classmethod
-    def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
-        constructor = plugin.load("eval.judges", judge.name).Judge.__init__
-        return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
-
-    @field_validator("report_to")
-    @classmethod
-    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
-        return tracker.checked(report_to)
 
     @model_validator(mode="after")
     def _a_specific_share_needs_the_judge(self) -> GenerateConfig:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from eval import plugin
 from eval.command_line import load
-from eval.config import Config, ConfigError, Plugin, options_for
+from eval.config import Config, ConfigError, Plugin
 from eval.judge import Judge
+from eval.plugin_fields import checked
 
 
 class JudgeChoice(Config):
@@ -29,8 +29,7 @@ def chosen_judge(arguments: Sequence[str], prog: str, where: str = "judge") -> P
         ConfigError: it takes no such option, or no such value of one.
     """
     judge = load(JudgeChoice, list(arguments), prog=prog, about="").judge
-    constructor = plugin.load("eval.judges", judge.name).Judge.__init__
-    return Plugin(name=judge.name, **options_for(constructor, judge.options, where))
+    return checked("eval.judges", "Judge", where)(judge)
 
 
 def refuse_unbounded(config: Plugin, judge: Judge, missing: int, where: str = "judge") -> None:

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from eval import plugin, tracker
+from eval import plugin
 from eval.config import Config, Plugin, options_for
 from eval.engine import Sampling
 from eval.perturb import PERTURBATIONS
+from eval.plugin_fields import EnginePlugin, FormatPlugin, JudgePlugin, TrackerPlugin
 from eval.shard import Shard
 from eval.tracker import NOBODY
 
@@ -21,12 +22,12 @@ class ProbeConfig(Config):
     name: str | None = Field(None, description="name of the row in the table, such as Base; else the model's")
     model: str = Field(description="model folder, or Hub id")
     revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
-    format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
+    format: FormatPlugin = Field(description="chat family, a file of eval/formats/, with its options")
     history: Literal["as_history", "as_last"] = Field(
         "as_history",
         description="rendering of the answer before a user turn: as a past turn, or as naive code leaves it",
     )
-    engine: Plugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
+    engine: EnginePlugin = Field(Plugin(name="transformers"), description="a file of eval/engines/, with its options")
     answers: Sampling = Field(Sampling(max_tokens=256), description="sampling of assistant turns, unless answers_from")
     sampling: Sampling = Field(Sampling(max_tokens=96), description="sampling of user turns")
     answers_from: Path | None = Field(
@@ -35,11 +36,13 @@ class ProbeConfig(Config):
     perturbation: Plugin | None = Field(
         None, description="change of the answer before the user turn: a function of eval/perturb.py, with its options"
     )
-    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    judge: JudgePlugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
     tasks: dict[str, dict[str, Any]] = Field(
         description="files of eval/tasks/, each with the options of its `load`; null leaves a task out"
     )
-    report_to: Plugin = Field(NOBODY, description="who is told figures: none, wandb (project, group, mode) or trackio")
+    report_to: TrackerPlugin = Field(
+        NOBODY, description="experiment tracker: none, wandb (project, group, mode) or trackio"
+    )
     seed: int = Field(0, ge=0, description="chooses the rows where a task has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     shard: str | None = Field(
@@ -59,19 +62,6 @@ class ProbeConfig(Config):
         shard = others.data.get("shard")
         return Shard.parse(shard).folder(run_dir) if shard else run_dir
 
-    @field_validator("format")
-    @classmethod
-    def _format_takes_its_options(cls, family: Plugin) -> Plugin:
-        constructor = plugin.load("eval.formats", family.name).Format.__init__
-        options = options_for(constructor, family.options, "format", ours=["tokenizer", "history"])
-        return Plugin(name=family.name, **options)
-
-    @field_validator("engine")
-    @classmethod
-    def _engine_takes_its_options(cls, engine: Plugin) -> Plugin:
-        constructor = plugin.load("eval.engines", engine.name).Engine.__init__
-        return Plugin(name=engine.name, **options_for(constructor, engine.options, "engine", ours=["folder"]))
-
     @field_validator("perturbation")
     @classmethod
     def _perturbation_takes_its_options(cls, perturbation: Plugin | None) -> Plugin | None:
@@ -82,17 +72,6 @@ class ProbeConfig(Config):
         make = PERTURBATIONS[perturbation.name]
         options = options_for(make, perturbation.options, "perturbation", ours=["tokenizer"])
         return Plugin(name=perturbation.name, **options)
-
-    @field_validator("judge")
-    @classmethod
-    def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
-        constructor = plugin.load("eval.judges", judge.name).Judge.__init__
-        return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
-
-    @field_validator("report_to")
-    @classmethod
-    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
-        return tracker.checked(report_to)
 
     @field_validator("tasks", mode="before")
     @classmethod

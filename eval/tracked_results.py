@@ -16,10 +16,11 @@ from eval.config import Plugin
 from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.model_comparison.writing import rows_digest
+from eval.plugin_fields import check_tracker
 from eval.probe_config import ProbeConfig
 from eval.summary import TaskSummary
 from eval.table import Table
-from eval.tracker import NOBODY, Content, TrackedRun, Tracker, checked, data_files, open_tracker
+from eval.tracker import NOBODY, Content, TrackedRun, Tracker, data_files, open_tracker
 
 FILES = ("config.yaml", "manifest.json", "summary.json", "table2.md", "table2.csv", "table2.json")
 """Of a probe's folder, those that a tracker keeps."""
@@ -95,9 +96,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen(options: argparse.Namespace) -> Plugin:
-    """What `add_options` was given; errors as `eval.tracker.checked`."""
+    """What `add_options` was given; errors as `plugin_fields.checked`."""
     given = {"project": options.project, "group": options.group}
-    return checked(Plugin(name=options.report_to, **{name: value for name, value in given.items() if value}))
+    return check_tracker(Plugin(name=options.report_to, **{name: value for name, value in given.items() if value}))
 
 
 def _tables(tracker: Tracker, at: float, tables: Sequence[Table]) -> None:

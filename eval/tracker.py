@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
 from eval import plugin
-from eval.config import Plugin, options_for
+from eval.config import Plugin
 from eval.run_dir import write_atomically
 
 Kind = Literal["data_gen", "sft", "rl", "eval"]
@@ -98,12 +98,6 @@ def open_tracker(report_to: Plugin, run: TrackedRun) -> Tracker:
         ConfigError: it is not installed, or its server refuses.
     """
     return cast(Tracker, plugin.load("eval.trackers", report_to.name).Tracker(run, **report_to.options))
-
-
-def checked(report_to: Plugin) -> Plugin:
-    """`report_to` with options that its tracker takes, or an error of `options_for` or `plugin.load`."""
-    made = plugin.load("eval.trackers", report_to.name).Tracker.__init__
-    return Plugin(name=report_to.name, **options_for(made, report_to.options, "report_to", ours=["run"]))
 
 
 def run_id(folder: Path, name: str) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from eval import plugin, tracker
-from eval.config import Config, ConfigError, Plugin, options_for
+from eval import plugin
+from eval.config import Config, ConfigError, options_for
+from eval.plugin_fields import FormatPlugin, JudgePlugin, TrackerPlugin
 from eval.probe_config import ProbeConfig
 from eval.tracker import NOBODY
 from train.parallel import Parallel
@@ -46,7 +47,8 @@ class RlConfig(Config):
     name: str = Field("RL", description="name of the trained model in tables")
     model: str = Field(description="model folder (of a base model, or RUN_DIR/model of a run), or Hub id")
     revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
-    format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
+    # An assistant's turn before a user's is always rendered as it was sampled (train/turn_boundary.py).
+    format: FormatPlugin = Field(description="chat family, a file of eval/formats/, with its options")
     episode: Literal["two_turn", "user_turn"] = Field(
         "two_turn",
         description="the policy answers a question and then speaks as its user, or speaks as the user of a stored one",
@@ -61,7 +63,7 @@ class RlConfig(Config):
     rewards: dict[str, Reward] = Field(
         description="files of train/rewards/, each with a weight and its options; null leaves one out"
     )
-    judge: Plugin = Field(description="judge that rewards: a file of eval/judges/, with its options")
+    judge: JudgePlugin = Field(description="judge that rewards: a file of eval/judges/, with its options")
     judge_s: float = Field(120.0, gt=0.0, description="seconds that judging a step may take; what is late is unknown")
     allow_same_judge: bool = Field(False, description="let the judge that evaluates reward as well")
     credit: Literal["turn", "episode"] = Field(
@@ -79,31 +81,14 @@ class RlConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's GRPOConfig, such as learning_rate and beta")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    report_to: Plugin = Field(NOBODY, description="who is told metrics: none, wandb (project, group, mode) or trackio")
+    report_to: TrackerPlugin = Field(
+        NOBODY, description="experiment tracker: none, wandb (project, group, mode) or trackio"
+    )
     shown_episodes: int = Field(4, ge=0, description="episodes of each step in the tracker's table")
     seed: int = Field(0, ge=0, description="of adapters, the order of prompts, and every sampled token")
     data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
     run_dir: Path = Field(description="folder of the run; an unfinished one goes on from its last checkpoint")
     dry_run: bool = Field(False, description="print what would be trained on, and stop")
-
-    @field_validator("format")
-    @classmethod
-    def _format_takes_its_options(cls, family: Plugin) -> Plugin:
-        constructor = plugin.load("eval.formats", family.name).Format.__init__
-        # An assistant's turn before a user's is always rendered as it was sampled (train/turn_boundary.py).
-        ours = ["tokenizer", "history"]
-        return Plugin(name=family.name, **options_for(constructor, family.options, "format", ours=ours))
-
-    @field_validator("judge")
-    @classmethod
-    def _judge_takes_its_options(cls, judge: Plugin) -> Plugin:
-        constructor = plugin.load("eval.judges", judge.name).Judge.__init__
-        return Plugin(name=judge.name, **options_for(constructor, judge.options, "judge"))
-
-    @field_validator("report_to")
-    @classmethod
-    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
-        return tracker.checked(report_to)
 
     @field_validator("prompts", "rewards", mode="before")
     @classmethod

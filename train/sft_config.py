@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from eval import plugin, tracker
-from eval.config import Config, ConfigError, Plugin, options_for
+from eval.config import Config, ConfigError, Plugin
 from eval.engine import Sampling
+from eval.plugin_fields import FormatPlugin, JudgePlugin, TrackerPlugin
 from eval.probe_config import ProbeConfig
 from eval.tracker import NOBODY
 from train.parallel import Parallel
@@ -56,7 +56,7 @@ class Probe(Config):
     tasks: dict[str, dict[str, Any]] = Field(description="files of eval/tasks/, each with the options of its `load`")
     answers: Sampling = Field(Sampling(max_tokens=192), description="sampling of assistant turns")
     sampling: Sampling = Field(Sampling(max_tokens=64), description="sampling of user turns")
-    judge: Plugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
+    judge: JudgePlugin = Field(Plugin(name="local"), description="a file of eval/judges/, with its options")
     guard: Guard | None = Field(None, description="what happens when accuracy falls (points, action)")
 
 
@@ -66,7 +66,7 @@ class SftConfig(Config):
     name: str = Field("SFT", description="name of the trained model in tables")
     model: str = Field(description="model folder, or Hub id")
     revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
-    format: Plugin = Field(description="chat family, a file of eval/formats/, with its options")
+    format: FormatPlugin = Field(description="chat family, a file of eval/formats/, with its options")
     data: Path = Field(description="JSONL of dialogues, as data_gen writes it")
     train_on: Literal["user", "assistant", "both"] = Field("user", description="whose turns are trained")
     max_length: int = Field(1024, ge=2, description="tokens; a longer example is left out and counted, never cut")
@@ -80,7 +80,9 @@ class SftConfig(Config):
     parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's SFTConfig, such as learning_rate")
     probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    report_to: Plugin = Field(NOBODY, description="who is told metrics: none, wandb (project, group, mode) or trackio")
+    report_to: TrackerPlugin = Field(
+        NOBODY, description="experiment tracker: none, wandb (project, group, mode) or trackio"
+    )
     seed: int = Field(0, ge=0, description="of adapters, dropout, the order of examples, the choice of rows")
     data_dir: Path | None = Field(
         None, description="folder of the probe's data files; else $USERTURN_DATA, else the Hub"
@@ -88,19 +90,6 @@ class SftConfig(Config):
     run_dir: Path = Field(description="folder of the run; an unfinished one goes on from its last checkpoint")
     show_mask: bool = Field(False, description="print a few examples with their trained tokens marked, and stop")
     dry_run: bool = Field(False, description="print what would be trained, and stop")
-
-    @field_validator("format")
-    @classmethod
-    def _format_takes_its_options(cls, family: Plugin) -> Plugin:
-        constructor = plugin.load("eval.formats", family.name).Format.__init__
-        return Plugin(
-            name=family.name, **options_for(constructor, family.options, "format", ours=["tokenizer", "history"])
-        )
-
-    @field_validator("report_to")
-    @classmethod
-    def _tracker_takes_its_options(cls, report_to: Plugin) -> Plugin:
-        return tracker.checked(report_to)
 
     @field_validator("trl")
     @classmethod

@@ -6,7 +6,8 @@ import pytest
 
 from eval import plugin
 from eval.config import ConfigError, Plugin
-from eval.tracker import AXES, Content, checked, data_files, flat, run_id
+from eval.plugin_fields import check_tracker
+from eval.tracker import AXES, Content, data_files, flat, run_id
 
 MEMBERS = ("log", "table", "used", "made", "files", "close")
 
@@ -18,7 +19,7 @@ def test_every_tracker_keeps_the_contract(name) -> None:
 
 
 def test_options_are_those_of_the_tracker() -> None:
-    given = checked(Plugin(name="wandb", project="p", mode="offline"))
+    given = check_tracker(Plugin(name="wandb", project="p", mode="offline"))
     assert given.options == {"project": "p", "mode": "offline"}
     for wrong in (
         {"name": "wandb", "entiti": 1},
@@ -26,9 +27,9 @@ def test_options_are_those_of_the_tracker() -> None:
         {"name": "none", "project": "p"},
     ):
         with pytest.raises(ConfigError, match="unknown key"):
-            checked(Plugin(**wrong))
+            check_tracker(Plugin(**wrong))
     with pytest.raises(ValueError, match="eval/trackers has none, trackio, wandb"):
-        checked(Plugin(name="tensorboard"))
+        check_tracker(Plugin(name="tensorboard"))
 
 
 def test_metrics_are_flat_and_unknown_ones_left_out() -> None:
