@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from eval.dialogue import Dialogue, Failure, Judgement, content_hash
+from eval.dialogue import Dialogue, Failure, content_hash
 from eval.judge import Judge
 from eval.progress import Progress
 from eval.rows import RowStore
@@ -32,10 +32,7 @@ def judge_turns(conversations: Iterable[Dialogue], judge: Judge, store: RowStore
         closing(judge.judge(missing)) as decided,
     ):
         for prefix, result in decided:
-            if isinstance(result, Judgement):
-                store.append(_key(judge, prefix), replace(prefix, judgement=result))
-            else:
-                store.append(_key(judge, prefix), replace(prefix, failure=result))
+            store.append(_key(judge, prefix), prefix.with_result(result))
             advance()
 
 

@@ -1,7 +1,7 @@
-"""Judge the user turns of finished runs once more, by other judges: append-only, so that it goes on where it was.
+"""Judge the user turns of finished runs again with other judges; results are appended to disk, so a rerun resumes.
 
-A judgement is kept without the text that it is about, by the judge and a hash of that text: rows that say the same are
-asked once. Nothing that may quote a gated data set is kept, neither a judge's reply nor the detail of a failure.
+A judgement is stored without its text, keyed by the judge and a hash of the text, so equal rows are judged once.
+Nothing that may quote a gated data set is stored, neither a judge's reply nor the detail of a failure.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Panel:
     """The generated user turns of several runs, to be judged by several judges."""
 
     dialogues: tuple[Dialogue, ...]
-    """As they were before any judgement."""
+    """Without judgement or failure."""
     ids: tuple[str, ...]
-    """Of each of them: run and row."""
+    """For each dialogue, a hash of its run's protocol and its row id."""
     contexts: tuple[str, ...]
-    """What each reacts to up to the response: turns on one query rise and fall together."""
+    """For each dialogue, a hash of the messages before the answer: turns on one query are correlated."""
     known: tuple[Judgement | None, ...]
-    """What the judge of the run said of each."""
+    """For each dialogue, the judgement of its run."""
     left_out: int
     """Rows without a generated user turn."""
 
@@ -43,7 +43,7 @@ def read_panel(runs: Iterable[Run]) -> Panel:
     """Every generated user turn of the runs, whether it was judged or not.
 
     Raises:
-        ConfigError: a line of a run is no row, or there is no user turn.
+        ConfigError: a run has a malformed row, or there is no user turn.
     """
     found: list[tuple[Dialogue, str, str, Judgement | None]] = []
     left_out = 0
@@ -62,43 +62,43 @@ def read_panel(runs: Iterable[Run]) -> Panel:
 
 
 class Rejudging:
-    """The judgements of one judge on a panel: those of the runs, those that `store` keeps, and what both lack."""
+    """The judgements of one judge on a panel, taken from the runs and `store`; `judge` adds those that both lack."""
 
     def __init__(self, panel: Panel, judge: Judge, store: RowStore) -> None:
         self._panel, self._judge, self._store = panel, judge, store
         self._keys = [_key(judge.id, dialogue) for dialogue in panel.dialogues]
 
     def missing(self) -> list[Dialogue]:
-        """The turns that are to be asked about, each text once; its id is the key of what is kept."""
+        """The turns still to be judged, each text once; the id of each is its key in the store."""
         lacking = {
             key: replace(dialogue, id=key)
             for key, dialogue, known in zip(self._keys, self._panel.dialogues, self._panel.known, strict=True)
-            if self._store.missing(key) and not self._knows(known)
+            if self._store.missing(key) and not self._is_own(known)
         }
         return list(lacking.values())
 
     def judge(self, display: Progress) -> None:
-        """Ask about every missing turn; what is decided is on disk before the next one is drawn."""
+        """Judge every missing turn; each result is on disk before the next one is requested."""
         missing = self.missing()
         title = f"judging by {self._judge.id}"
         with display(title, len(missing)) as advance, closing(self._judge.judge(missing)) as decided:
             for dialogue, result in decided:
-                self._store.append(dialogue.id, _kept(dialogue, result))
+                self._store.append(dialogue.id, _stored_row(dialogue, result))
                 advance()
 
     def results(self) -> Iterator[Result]:
-        """What the judge says of each turn of the panel, in its order."""
-        unasked = Failure("judge", "no_reply", "the judge gave no result for this turn")
+        """The judge's result for each turn of the panel, in its order."""
+        no_reply = Failure("judge", "no_reply", "the judge gave no result for this turn")
         for key, known in zip(self._keys, self._panel.known, strict=True):
-            if self._knows(known):
+            if self._is_own(known):
                 assert known is not None
                 yield known
             else:
-                kept = self._store.get(key) if key in self._store else None
-                yield (kept.judgement or kept.failure or unasked) if kept else unasked
+                stored = self._store.get(key) if key in self._store else None
+                yield (stored.judgement or stored.failure or no_reply) if stored else no_reply
 
-    def _knows(self, known: Judgement | None) -> bool:
-        return known is not None and known.judge == self._judge.id
+    def _is_own(self, judgement: Judgement | None) -> bool:
+        return judgement is not None and judgement.judge == self._judge.id
 
 
 def refuse_one_judge(ids: Sequence[str]) -> None:
@@ -111,16 +111,16 @@ def refuse_one_judge(ids: Sequence[str]) -> None:
 
 
 def open_store(folder: Path) -> RowStore:
-    """The judgements kept in `folder`.
+    """The judgements stored in `folder`.
 
     Raises:
-        ConfigError: they can't be read or written, or another process writes them.
+        ConfigError: they can't be read or written, or another process has them open.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return RowStore(folder / "judgements.jsonl")
     except BlockingIOError as error:
-        raise ConfigError(f"another process works in {folder}; wait for it or choose another --out") from error
+        raise ConfigError(f"another process is using {folder}; wait for it or choose another --out") from error
     except (OSError, ValueError) as error:
         raise ConfigError(f"{folder}: {error}") from error
 
@@ -129,9 +129,6 @@ def _key(judge_id: str, dialogue: Dialogue) -> str:
     return content_hash(["rejudged", judge_id, context_hash(dialogue.messages)])
 
 
-def _kept(dialogue: Dialogue, result: Result) -> Dialogue:
-    decided = (
-        replace(dialogue, judgement=result) if isinstance(result, Judgement) else replace(dialogue, failure=result)
-    )
-    shown = displayable(decided)
+def _stored_row(dialogue: Dialogue, result: Result) -> Dialogue:
+    shown = displayable(dialogue.with_result(result))
     return Dialogue(dialogue.task, (), judgement=shown.judgement, failure=shown.failure, id=dialogue.id)

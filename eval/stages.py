@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from eval.dialogue import Dialogue, Judgement
+from eval.dialogue import Dialogue
 from eval.engine import Sampling
 from eval.judge import Judge
 from eval.progress import Progress
@@ -90,8 +90,5 @@ def decide(dialogues: Iterable[Dialogue], judge: Judge) -> Iterator[Dialogue]:
     # Closed at once when the caller stops early: a judge may have requests under way.
     with closing(judge.judge(judgeable())) as decided:
         for dialogue, result in each("judge", decided):
-            if isinstance(result, Judgement):
-                yield replace(dialogue, judgement=result)
-            else:
-                yield replace(dialogue, failure=result)
+            yield dialogue.with_result(result)
     yield from failed

@@ -50,7 +50,7 @@ class RewardJudge:
                 found[place] = decision
         except Empty:
             pass
-        return [_with(dialogue, decision) for dialogue, decision in zip(dialogues, found, strict=True)]
+        return [dialogue.with_result(decision) for dialogue, decision in zip(dialogues, found, strict=True)]
 
     def _work(self, asked: list[Dialogue], said: SimpleQueue[Word], due: float) -> None:
         # A call that was given up on may still hold the judge.
@@ -67,9 +67,3 @@ class RewardJudge:
             said.put(error)
         finally:
             self._working.release()
-
-
-def _with(dialogue: Dialogue, decision: Judgement | Failure) -> Dialogue:
-    if isinstance(decision, Judgement):
-        return replace(dialogue, judgement=decision)
-    return replace(dialogue, failure=decision)

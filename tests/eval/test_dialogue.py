@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.dialogue import STATES, Dialogue, Failure, Judgement, Message, content_hash, count_states
+from eval.dialogue import STATES, Dialogue, Failure, Judgement, Message, content_hash
 
 MESSAGES = st.builds(
     Message,
@@ -52,11 +52,16 @@ def test_an_id_is_older_than_the_reasoning_and_sees_it() -> None:
     assert thought.id != Dialogue("toy", (question, Message("assistant", "yo"))).id
 
 
-@given(st.lists(DIALOGUES))
-def test_the_five_states_add_up_to_n(dialogues: list[Dialogue]) -> None:
-    counts = count_states(dialogues)
-    assert tuple(counts) == STATES
-    assert sum(counts.values()) == len(dialogues)
+@given(DIALOGUES)
+def test_every_dialogue_has_one_of_the_five_states(dialogue: Dialogue) -> None:
+    assert dialogue.state in STATES
+
+
+def test_a_result_is_a_judgement_or_a_failure() -> None:
+    dialogue = Dialogue("toy", (Message("user", "hi"),))
+    judgement, failure = Judgement("other", False, "judge"), Failure("judge", "no_reply")
+    assert dialogue.with_result(judgement) == replace(dialogue, judgement=judgement)
+    assert dialogue.with_result(failure) == replace(dialogue, failure=failure)
 
 
 def test_the_id_is_of_what_was_loaded_and_survives_the_stages() -> None:

@@ -128,5 +128,5 @@ def test_what_cannot_be_compared_is_refused(make_run: MakeRun, rows_of: RowsOf, 
     ]
     with pytest.raises(ConfigError, match="no generated user turn"):
         read_panel(read_runs([make_run("none", failed)]))
-    with open_store(tmp_path / "out"), pytest.raises(ConfigError, match="another process works"):
+    with open_store(tmp_path / "out"), pytest.raises(ConfigError, match="another process is using"):
         open_store(tmp_path / "out")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from eval.client.response_cache import ResponseCache
 from eval.config import ConfigError, Plugin, options_for
-from eval.dialogue import Dialogue, Failure, Judgement, Message, count_states
+from eval.dialogue import Dialogue, Failure, Judgement, Message
 from eval.gated_text import GATED
 from eval.judge import used_between
 from eval.judges.openai import Judge
@@ -149,7 +149,7 @@ def test_under_any_schedule_of_faults_all_rows_are_counted_and_no_fault_is_a_sco
     with JudgeServer(schedule) as server:
         judge = Judge(**OPTIONS, base_url=server.url, attempt_s=0.25, request_s=2.0)
         finished = list(decide([*rows, failed], judge))
-        states = count_states(finished)
+        states = Counter(row.state for row in finished)
         assert sum(states.values()) == len(rows) + 1 == states["ok"] + states["judge_error"] + states["gen_error"]
         assert Counter(row.id for row in finished) == Counter(row.id for row in [*rows, failed])
         judged = [row for row in finished if row.judgement]

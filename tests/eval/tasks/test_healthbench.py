@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.dialogue import Dialogue, count_states
+from eval.dialogue import Dialogue
 from eval.tasks import healthbench
 
 CANARY = "toy:canary"
@@ -46,7 +46,7 @@ def test_the_context_is_the_prompt_and_the_stripped_ideal_response(tmp_path: Pat
 @pytest.mark.parametrize("changes", [{"ideal_completions_data": None}, {"ideal": None}, {"ideal": " \n"}])
 def test_a_row_without_a_response_is_skipped_and_counted(tmp_path: Path, changes: dict) -> None:
     dialogues = _load(tmp_path, _row("a"), _row("b", **changes))
-    assert count_states(dialogues) == {"ok": 1, "truncated": 0, "gen_error": 0, "judge_error": 0, "skipped": 1}
+    assert sorted(dialogue.state for dialogue in dialogues) == ["ok", "skipped"]
     (skipped,) = [dialogue for dialogue in dialogues if dialogue.failure]
     assert skipped.failure.kind == "no_ideal_completion" and "line 2" in skipped.failure.detail
     assert [message.role for message in skipped.messages] == ["user"]
@@ -148,8 +148,8 @@ def test_a_faulty_row_names_its_line(tmp_path: Path, changes: dict, complaint: s
 
 def test_the_real_rows_end_in_a_response_or_are_skipped(data_dir: Path) -> None:
     dialogues = healthbench.load(data_dir=data_dir)
-    states = count_states(dialogues)
-    assert states["ok"] + states["skipped"] == len(dialogues) == len({dialogue.id for dialogue in dialogues})
+    assert {dialogue.state for dialogue in dialogues} <= {"ok", "skipped"}
+    assert len(dialogues) == len({dialogue.id for dialogue in dialogues})
     for dialogue in dialogues:
         assert dialogue.messages[-1].role == ("user" if dialogue.failure else "assistant")
         assert dialogue.meta["canary"].startswith("healthbench:")
@@ -162,4 +162,4 @@ def test_every_real_conversation_of_several_turns_gives_a_control(data_dir: Path
     assert len(controls) == len(rows) > 200
     assert len({dialogue.id for dialogue in dialogues}) == len(dialogues)
     assert {len(control.messages) % 2 for control in controls} == {1}
-    assert count_states(rows)["ok"] > 100
+    assert sum(row.state == "ok" for row in rows) > 100
