@@ -1,7 +1,7 @@
 """An append-only JSONL store of dialogues, keyed by content hash, that survives being killed at any moment.
 
-One line is one row: `{"key": ..., <fields of the dialogue>}`. A key may occur more than once and its last row counts,
-so a retry after a failure is just another append. Of a row, memory holds 16 bytes: 64 bits of its key, and its place.
+One line is one row: `{"key": ..., <fields of the dialogue>}`. The last row of a key counts, so a retry after a failure
+is just another append. Memory holds 16 bytes per row: 64 bits of its key, and its offset.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval.dialogue import Dialogue
-from eval.key_index import KeyIndex
+from eval.key_index import KeyIndex, pack, unpack
 
 
 class RowStore:
-    """The rows of one file: `missing` says what is to do, `append` writes a whole row at once, `get` reads one back."""
+    """The rows of one file: `missing` says whether a key has work to do, `append` writes a row, `get` reads it back."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the file, drop a torn last line, and index the rest.
+        """Open or create the file, drop an incomplete last line, and index the rest.
 
         Raises:
-            ValueError: a line other than a torn last one is no row; the message names file and line.
-            BlockingIOError: another process writes to this file.
+            ValueError: a complete line is not a valid row; the message names file and line.
+            BlockingIOError: another process has the file open for writing.
         """
         self.path = path
         self._index = KeyIndex()
-        """Twice the offset of the last row of each key, and 1 where that row may be tried again."""
+        """Key -> (offset of its last row, whether that row is a failure that a retry may fix), packed."""
         self._writer = path.open("ab", buffering=0)
         try:
             fcntl.flock(self._writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -54,55 +54,55 @@ class RowStore:
         return key in self._index
 
     def __iter__(self) -> Iterator[Dialogue]:
-        """The last row of every key, in the order of the file, one at a time."""
-        return (self._row_at(number // 2) for _, number in self._index.by_number())
+        """The last row of every key, in file order, read one at a time."""
+        return (self._row_at(unpack(packed, 2)[0]) for _, packed in self._index.by_number())
 
     def missing(self, key: str) -> bool:
-        """Whether `key` has no row, or one whose failure may pass when it is tried again."""
-        number = self._index.get(key)
-        return number is None or number % 2 == 1
+        """Whether `key` has no row, or one with a failure that a retry may fix."""
+        packed = self._index.get(key)
+        return packed is None or unpack(packed, 2)[1] == 1
 
     def append(self, key: str, dialogue: Dialogue) -> None:
-        """Write one row; once this returns, killing the process does not lose it."""
+        """Write one row; it survives the process being killed after this returns."""
         offset = self._writer.seek(0, os.SEEK_END)
         rest = memoryview(_encode(key, dialogue))
         while rest:
             rest = rest[self._writer.write(rest) :]
-        self._note(key, offset, dialogue)
+        self._index_row(key, offset, dialogue)
 
     def get(self, key: str) -> Dialogue:
         """The last row written for `key`; `KeyError` if there is none."""
-        return self._row_at(self._index[key] // 2)
+        return self._row_at(unpack(self._index[key], 2)[0])
 
     def _row_at(self, offset: int) -> Dialogue:
         self._reader.seek(offset)
         return _decode(self._reader.readline())[1]
 
-    def _note(self, key: str, offset: int, dialogue: Dialogue) -> None:
+    def _index_row(self, key: str, offset: int, dialogue: Dialogue) -> None:
         retriable = dialogue.failure is not None and not dialogue.failure.permanent
-        self._index[key] = 2 * offset + retriable
+        self._index[key] = pack(offset, retriable, 2)
 
     def _read(self) -> int:
-        """Index the whole lines; returns where they end."""
+        """Index the complete lines; returns the offset after the last of them."""
         end = 0
         for key, dialogue, start, stop in _scan(self.path):
-            self._note(key, start, dialogue)
+            self._index_row(key, start, dialogue)
             end = stop
         return end
 
 
 def read_rows(path: Path) -> Iterator[Dialogue]:
-    """The rows of a store, one at a time in the order of the file, without those that a later row of the key replaces.
+    """The last row of every key of a store, one at a time, in file order.
 
     Raises:
-        ValueError: a line other than a torn last one is no row; the message names file and line.
+        ValueError: a complete line is not a valid row; the message names file and line.
     """
     return (dialogue for _, dialogue in numbered_rows(path))
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, Dialogue]]:
-    """The same rows, each with the number of its line, from 1."""
-    last = _last_of_repeated(path)
+    """The same rows, each with its line number, from 1."""
+    last = _last_offsets_of_repeated(path)
     for number, (key, dialogue, start, _) in enumerate(_scan(path), start=1):
         if last.get(key, start) == start:
             yield number, dialogue
@@ -110,15 +110,15 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Dialogue]]:
 
 def keyed_rows(path: Path) -> Iterator[tuple[str, Dialogue]]:
     """The same rows, each with its key."""
-    last = _last_of_repeated(path)
+    last = _last_offsets_of_repeated(path)
     return ((key, dialogue) for key, dialogue, start, _ in _scan(path) if last.get(key, start) == start)
 
 
-def _last_of_repeated(path: Path) -> dict[str, int]:
-    """Offset of the last row of every key that has several, and of some others. It holds 9 bytes a row meanwhile."""
+def _last_offsets_of_repeated(path: Path) -> dict[str, int]:
+    """Offset of the last row of every key that occurs more than once, and of some others; uses 9 bytes per row."""
     hashes = array("q", (hash(key) for key, *_ in _scan(path)))
-    again = _repeated(hashes)
-    return {key: start for key, _, start, _ in _scan(path) if hash(key) in again} if again else {}
+    repeated = _repeated(hashes)
+    return {key: start for key, _, start, _ in _scan(path) if hash(key) in repeated} if repeated else {}
 
 
 def _repeated(hashes: array[int]) -> set[int]:
@@ -130,7 +130,7 @@ def _repeated(hashes: array[int]) -> set[int]:
 
 
 def _scan(path: Path) -> Iterator[tuple[str, Dialogue, int, int]]:
-    """Each whole line as (key, dialogue, offset of its first byte, offset after its last)."""
+    """Each complete line as (key, dialogue, offset of its first byte, offset after its last)."""
     offset = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -139,8 +139,8 @@ def _scan(path: Path) -> Iterator[tuple[str, Dialogue, int, int]]:
             try:
                 key, dialogue = _decode(line)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                problem = f"{path} line {number} is no row: {type(error).__name__}: {error}"
-                raise ValueError(f"{problem}. Delete this line to have its row made again") from error
+                problem = f"{path} line {number} is not a valid row: {type(error).__name__}: {error}"
+                raise ValueError(f"{problem}. Delete this line and rerun to make its row again") from error
             yield key, dialogue, offset, offset + len(line)
             offset += len(line)
 

@@ -1,6 +1,6 @@
-"""What the rows of a run add up to, per task: states, rates, labels, lengths. One pass; of a row, 16 bytes are held.
+"""Per-task summary of a run's rows: states, rates, labels, lengths. One pass, 16 bytes of memory per row.
 
-It knows no table and no file; `eval/tables/` prints what it counts. Rows come in any order and give the same summary.
+It knows no table and no file; `eval/tables/` prints its counts. The summary does not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ CLOSING_CATEGORIES = frozenset({"Cc", "Cf", "Mn", "Pe", "Pf", "Pi", "Ps", "Sk", 
 class TaskSummary:
     """The counts of one task in one setting.
 
-    `genuine` (the judge's binary) and `specific` (the label) are over all judged rows. A user turn that was cut off at
-    its token limit is judged as it stands, so the state `truncated` counts in their n. Rows that failed or were skipped
-    count in `total` and `states` alone.
+    `genuine` (the judge's binary) and `specific` (the label) are over all judged rows, including the state `truncated`:
+    a user turn that was cut off at its token limit is judged as is. Rows that failed or were skipped count only in
+    `total` and `states`.
     """
 
     task: str
     setting: Setting | None
-    """None: no row got as far as to show who wrote its answer."""
+    """None if no row got far enough to show who wrote its answer."""
     total: int
     states: Mapping[State, int]
     genuine: Rate
     specific: Rate
     accuracy: Rate
-    """Right answers of graded ones. Self-generated only: in the other settings the answer is not the model's."""
+    """Correct answers among the graded; self-generated only, as in other settings the answer is not the model's."""
     questions: Rate
-    """Assistant answers that end in a question, of the answers there are."""
+    """Assistant answers that end in a question, among all answers."""
     cut_off: Rate
-    """Assistant answers that reached their token limit, of the generated ones."""
+    """Assistant answers that reached their token limit, among the generated ones."""
     labels: Mapping[str, int]
     mean_user_tokens: float | None
-    """Generated tokens per user turn, the closing one included; None where no turn has a token count."""
+    """Generated tokens per user turn, including the end-of-turn token; None if no turn has a token count."""
     different_turns: int
-    """Different judged user turns, numbers and names taken out (`eval/turn_variety.py`)."""
+    """Distinct judged user turns after numbers and names are removed (`eval/turn_variety.py`)."""
     commonest_opening: int
-    """Judged user turns that begin with the same few words, the most that do."""
+    """Judged user turns with the most common opening words."""
     judges: Mapping[str, int]
     """Judged rows per judge id."""
 
@@ -69,18 +69,18 @@ class TaskSummary:
 
     @property
     def unjudged(self) -> int:
-        """Rows without one: `gen_error`, `judge_error` and `skipped`."""
+        """Rows without a judgement: `gen_error`, `judge_error` and `skipped`."""
         return self.total - self.judged
 
 
 def summarise(dialogues: Iterable[Dialogue]) -> list[TaskSummary]:
-    """Sum up finished dialogues per task and setting, sorted by both.
+    """Summarise finished dialogues per task and setting, sorted by both.
 
-    The setting is read from each row, by who wrote the answer and the user turn. A row that failed before it shows them
-    goes with the other rows of its task when they are all of one setting.
+    The setting follows from who wrote the answer and the user turn of each row. A row that failed too early to have one
+    is counted with the other rows of its task if these share one setting.
 
     Raises:
-        ValueError: a dialogue without a failure has no judged user turn; the message gives its task and id.
+        ValueError: a dialogue has neither a failure nor a judged user turn; the message gives its task and id.
     """
     tallies: dict[tuple[str, Setting | None], _Tally] = {}
     for dialogue in dialogues:
@@ -95,7 +95,7 @@ def summarise(dialogues: Iterable[Dialogue]) -> list[TaskSummary]:
 
 @dataclass
 class _Tally:
-    """The running counts behind one `TaskSummary`."""
+    """The running counts of one `TaskSummary`."""
 
     total: int = 0
     genuine: int = 0
@@ -112,7 +112,7 @@ class _Tally:
     judges: Counter[str] = field(default_factory=Counter)
     skeletons: array[int] = field(default_factory=lambda: array("q"))
     openings: array[int] = field(default_factory=lambda: array("q"))
-    """Of every judged user turn, 64 bits each: how many differ is not known before the last."""
+    """A 64-bit hash per judged user turn each."""
 
     def add(self, dialogue: Dialogue) -> None:
         """Count one finished dialogue."""
@@ -139,7 +139,7 @@ class _Tally:
         if turn is None or dialogue.judgement is None:
             lacks = "user turn" if turn is None else "judgement"
             raise ValueError(
-                f"{dialogue.task} row {dialogue.id} has neither a {lacks} nor a failure; finish the run first"
+                f"{dialogue.task} row {dialogue.id} has neither a {lacks} nor a failure; complete the run first"
             )
         self.genuine += dialogue.judgement.genuine
         self.labels[dialogue.judgement.label] += 1
@@ -149,12 +149,12 @@ class _Tally:
         self.openings.append(hash(opening(words)))
 
     def merge(self, other: _Tally) -> None:
-        """Count the rows of another tally too."""
+        """Add the counts of another tally."""
         for counted in fields(self):
             setattr(self, counted.name, getattr(self, counted.name) + getattr(other, counted.name))
 
     def summary(self, task: str, setting: Setting | None) -> TaskSummary:
-        """The counts, frozen; mappings are sorted so that equal rows print equal bytes."""
+        """The counts, frozen; mappings are sorted so that equal rows give equal output."""
         judged = sum(self.states[state] for state in JUDGED)
         own = setting == "self-generated"
         return TaskSummary(
@@ -169,21 +169,21 @@ class _Tally:
             cut_off=Rate(self.cut_off, self.generated_answers),
             labels=dict(sorted(self.labels.items())),
             mean_user_tokens=self.user_tokens / self.counted_turns if self.counted_turns else None,
-            different_turns=len(_times(self.skeletons)),
-            commonest_opening=max(_times(self.openings), default=0),
+            different_turns=len(_multiplicities(self.skeletons)),
+            commonest_opening=max(_multiplicities(self.openings), default=0),
             judges=dict(sorted(self.judges.items())),
         )
 
 
-def _times(digests: array[int]) -> list[int]:
-    """How often each different one is there."""
+def _multiplicities(digests: array[int]) -> list[int]:
+    """How often each distinct digest occurs."""
     import numpy as np
 
     return np.unique_counts(digests).counts.tolist()
 
 
 def user_turn_of(dialogue: Dialogue) -> Message | None:
-    """The user turn that is measured: the last message, unless it is still the query of the data."""
+    """The measured user turn: the last message, unless it is still the query from the data."""
     last = dialogue.messages[-1] if dialogue.messages else None
     if last is None or last.role != "user":
         return None
@@ -191,15 +191,15 @@ def user_turn_of(dialogue: Dialogue) -> Message | None:
 
 
 def answer_of(dialogue: Dialogue) -> Message | None:
-    """The assistant turn that the user turn reacts to; None where it was never made."""
+    """The assistant turn that the user turn replies to; None if it was never made."""
     before = dialogue.messages[:-1] if user_turn_of(dialogue) else dialogue.messages
     return before[-1] if before and before[-1].role == "assistant" else None
 
 
 def setting_of(dialogue: Dialogue) -> Setting | None:
-    """Who wrote the answer: the data ("held-out"), the model itself ("self-generated") or another one ("cross").
+    """Who wrote the answer: the data ("held-out"), the model itself ("self-generated") or another model ("cross").
 
-    None for a row that was skipped, or that failed before its user turn on an answer that is not the data's.
+    None for a row that was skipped, or that failed before its user turn on an answer that is not from the data.
     """
     answer, turn = answer_of(dialogue), user_turn_of(dialogue)
     if dialogue.state == "skipped":
@@ -212,7 +212,7 @@ def setting_of(dialogue: Dialogue) -> Setting | None:
 
 
 def ends_in_question(text: str) -> bool:
-    """Whether the text ends in a question mark; closing quotes, brackets, markdown, emoji and spaces may follow it."""
+    """Whether the text ends in a question mark, apart from closing quotes, brackets, markdown, emoji and spaces."""
     end = len(text)
     while end and (text[end - 1] in CLOSING or unicodedata.category(text[end - 1]) in CLOSING_CATEGORIES):
         end -= 1

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from eval.config import ConfigError
 from eval.finished_runs import Run
 from eval.model_comparison.claims import claim_of, why_no_claims
-from eval.model_comparison.measured_model import MeasuredModel, answers_of_another, names_of, read_model, refuse_alike
+from eval.model_comparison.measured_model import (
+    MeasuredModel,
+    answers_of_another,
+    names_of,
+    read_model,
+    refuse_equal_names,
+)
 from eval.model_comparison.metric import Metric, MetricOutcomes, metrics_of, rate_of
 from eval.model_comparison.same_protocol import OF_A_CROSS_RUN, OF_THE_MODEL, differences, refuse_other_protocol
 from eval.model_comparison.verdict import Claim, Evidence, Finding, find
@@ -81,7 +87,7 @@ def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool =
     on_base = [*(run for run in runs if run not in own), *cross]
     models = [read_model(run, name) for run, name in zip(own, names_of(own), strict=True)]
     crossed = [read_model(run, _cross_name(run, models)) for run in on_base]
-    refuse_alike([model.name for model in crossed])
+    refuse_equal_names([model.name for model in crossed])
     marks = {other.name: _refused(models[0], other, force) for other in models[1:]}
     marks |= {other.name: _refused_cross(models[0], other, force) for other in crossed}
     metrics = metrics_of(task for model in models for task in model.tasks)

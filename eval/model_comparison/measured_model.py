@@ -1,4 +1,4 @@
-"""One model of a comparison: its run, read once, and what each row of it shows."""
+"""One model of a comparison: its run, read once, with the outcome and location of each row."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from pathlib import Path
 from eval.config import ConfigError
 from eval.dialogue import Dialogue
 from eval.finished_runs import Place, Run, read_runs
+from eval.key_index import pack, unpack
 from eval.paper.lineup import settings_of
 from eval.paper.outcomes import Outcomes
 from eval.summary import TaskSummary, summarise
 
 LINES = 2**36
-"""More lines than a file of rows has."""
+"""Upper bound of the lines of a rows file."""
 
 
 class Places(Mapping[str, Place]):
-    """Where each row stands, by its id: its number is that of its file times `LINES`, and that of its line."""
+    """The file and line of each row, by its id; its number in `rows` packs both."""
 
     def __init__(self, rows: Outcomes, files: Sequence[Path]) -> None:
         self._rows, self._files = rows, files
 
     def __getitem__(self, id: str) -> Place:
-        file, line = divmod(self._rows.number(id), LINES)
+        file, line = unpack(self._rows.number(id), LINES)
         return Place(self._files[file], line)
 
     def __iter__(self) -> Iterator[str]:
@@ -38,12 +39,12 @@ class Places(Mapping[str, Place]):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredModel:
-    """A model under its name, one object for each. Its numbers come from its rows alone, not from the run's summary."""
+    """A named model; its numbers are computed from its rows, not taken from the run's summary. Compared by identity."""
 
     name: str
     run: Run
     rows: Outcomes
-    """By the id of the row."""
+    """By row id."""
     places: Places
     summaries: tuple[TaskSummary, ...]
 
@@ -54,20 +55,20 @@ class MeasuredModel:
 
 
 def read_model(run: Run, name: str) -> MeasuredModel:
-    """Read the rows of a run, once; their text is not kept.
+    """Read the rows of a run once, without keeping their text.
 
     Raises:
-        ConfigError: a line of the run is no finished row.
+        ConfigError: the run has a malformed or unfinished row.
     """
     rows, files = Outcomes(), [path / "rows.jsonl" for path in run.paths]
 
-    def seen() -> Iterator[Dialogue]:
+    def recorded() -> Iterator[Dialogue]:
         for place, row in run.located_rows():
-            rows.add(row, LINES * files.index(place.path) + place.line)
+            rows.add(row, pack(files.index(place.path), place.line, LINES))
             yield row
 
     try:
-        summaries = tuple(summarise(seen()))
+        summaries = tuple(summarise(recorded()))
     except ConfigError:
         raise
     except ValueError as error:
@@ -76,43 +77,45 @@ def read_model(run: Run, name: str) -> MeasuredModel:
 
 
 def read_distinct(folders: Sequence[Path]) -> list[Run]:
-    """The finished runs in the folders; folders of one protocol with different tasks are one run.
+    """The finished runs in the folders; folders with one protocol and different tasks are one run.
 
     Raises:
-        ConfigError: a folder is named twice or holds no finished run, or two runs would fill the same row.
+        ConfigError: a folder is given twice or holds no finished run, or two runs would fill the same row.
     """
     times = Counter(folder.resolve() for folder in folders)
     repeated = [folder for folder, count in times.items() if count > 1]
     if repeated:
-        raise ConfigError(f"{repeated[0]} is named twice; name each run once")
+        raise ConfigError(f"{repeated[0]} is given twice; give each run once")
     return read_runs(folders)
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """What each run is called: by its configuration, else by its model, with its folder where two are called alike.
+    """A display name for each run: its configured name or its model, plus its folder where two would be equal.
 
     Raises:
-        ConfigError: two are called alike and their folders too.
+        ConfigError: two names are equal even with their folders.
     """
-    called = [run.given_name or run.model for run in runs]
-    times = Counter(called)
-    names = [name if times[name] == 1 else f"{name} ({run.name})" for name, run in zip(called, runs, strict=True)]
-    refuse_alike(names)
+    short = [run.given_name or run.model for run in runs]
+    times = Counter(short)
+    names = [name if times[name] == 1 else f"{name} ({run.name})" for name, run in zip(short, runs, strict=True)]
+    refuse_equal_names(names)
     return names
 
 
-def refuse_alike(names: Sequence[str]) -> None:
-    """Raise a `ConfigError` if two names are one."""
-    alike = [name for name, times in Counter(names).items() if times > 1]
-    if alike:
-        raise ConfigError(f"two runs are called {alike[0]}; give each a `name` in its configuration and run it again")
+def refuse_equal_names(names: Sequence[str]) -> None:
+    """Raise a `ConfigError` if two names are equal."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ConfigError(
+            f"two runs have the name {repeated[0]}; give each its own `name` in its configuration and run it again"
+        )
 
 
 def answers_of_another(run: Run) -> bool:
-    """Whether its user turns react to the answers of another model: the cross condition."""
+    """Whether its user turns follow the answers of another model: the cross condition."""
     return settings_of(run)["answers_from"] is not None
 
 
 def file_name(name: str) -> str:
-    """A name as part of a file's name: letters, digits, dots and dashes, 60 of them at most."""
+    """A name made safe for a file name: at most 60 letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:60] or "model"

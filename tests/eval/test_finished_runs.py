@@ -107,7 +107,7 @@ def test_a_broken_row_is_named_when_it_is_read(make_run: MakeRun, rows_of: RowsO
     with (path / "rows.jsonl").open("a") as file:
         file.write("{}\n")
     run = read_run(path)
-    with pytest.raises(ConfigError, match=r"rows\.jsonl line 4 is no row"):
+    with pytest.raises(ConfigError, match=r"rows\.jsonl line 4 is not a valid row"):
         list(run.rows())
 
 

@@ -37,7 +37,7 @@ def test_what_cannot_work_is_said_and_leaves_the_old_report(make_run: MakeRun, r
     before = report([path]).read_bytes()
     with (path / "rows.jsonl").open("a") as file:
         file.write('{"key": 7}\n')
-    with pytest.raises(ConfigError, match="line 4 is no row"):
+    with pytest.raises(ConfigError, match="line 4 is not a valid row"):
         report([path])
     assert (path / "report.html").read_bytes() == before
     assert not list(path.glob(".report*"))

@@ -68,7 +68,7 @@ def test_a_run_that_cannot_give_answers_is_refused(make_run: Callable[..., Path]
     ("name", "content", "message"),
     [
         ("rows.jsonl", None, "answers_from: .*base has no rows"),
-        ("rows.jsonl", "{}\n{}\n", "line 1 is no row"),
+        ("rows.jsonl", "{}\n{}\n", "line 1 is not a valid row"),
         ("manifest.json", "[]", "answers_from: .*base was not written by this version"),
         ("manifest.json", None, "answers_from: .*base is no run folder"),
         ("summary.json", "{", "summary.json is no JSON"),

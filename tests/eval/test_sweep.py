@@ -164,7 +164,7 @@ def test_rows_count_as_done_once_and_where_they_will_not_be_tried_again(tmp_path
     assert work_of(cell, rows, 0.5) == Work(cell, 10, missing=8, tokens=4 * 20 + 6 * 10, dollars=3.5)
     with (cell.config.run_dir / "rows.jsonl").open("a") as file:
         file.write("{}\n")
-    with pytest.raises(ConfigError, match="line 7 is no row"):
+    with pytest.raises(ConfigError, match="line 7 is not a valid row"):
         work_of(cell, rows, 0.5)
 
 

@@ -52,13 +52,13 @@ def test_runs_are_called_as_configured_else_by_model_and_by_folder_where_alike(
     again = read_run(make_run("c", rows, called="SFT", model="model@3"))
     assert names_of([named, bare]) == ["SFT", "Tiny-1B"]
     assert names_of([named, bare, again]) == ["SFT (a)", "Tiny-1B", "SFT (c)"]
-    with pytest.raises(ConfigError, match=r"two runs are called SFT \(a\); give each a `name`"):
+    with pytest.raises(ConfigError, match=r"two runs have the name SFT \(a\); give each its own `name`"):
         names_of([named, named])
 
 
 def test_the_same_folder_twice_is_refused(make_run: MakeRun, rows_of: RowsOf) -> None:
     path = make_run("a", rows_of("gsm8k", 2, 1))
-    with pytest.raises(ConfigError, match=r"runs/a is named twice; name each run once"):
+    with pytest.raises(ConfigError, match=r"runs/a is given twice; give each run once"):
         read_distinct([path, path.parent / "." / "a"])
 
 

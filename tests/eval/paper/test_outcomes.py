@@ -51,7 +51,7 @@ def test_more_outcomes_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch, row
     found = Outcomes()
     for label in ("other", "acknowledgement", "other"):
         found.add(row_of("gsm8k", 1, label), 0)
-    with pytest.raises(ValueError, match="more than 2 different outcomes"):
+    with pytest.raises(ValueError, match="more than 2 distinct outcomes"):
         found.add(row_of("gsm8k", 1, "meta_planning"), 0)
 
 
