@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -11,9 +12,35 @@ from pathlib import Path
 import pytest
 
 LAYERS = {"eval": set(), "data_gen": {"eval"}, "train": {"eval"}}
-"""The packages of the project, each with those that it stands on."""
+"""Each package of the project, with the other packages that it may import."""
 
-PLUGINS = ("formats", "tasks", "engines", "judges", "tables", "figures")
+PLUGINS: dict[str, set[str]] = {
+    "eval.engines": set(),
+    "eval.figures": set(),
+    "eval.formats": set(),
+    "eval.judges": set(),
+    "eval.tables": set(),
+    "eval.tasks": set(),
+    "eval.trackers": set(),
+    "data_gen.seeds": {"eval.tasks"},
+    "data_gen.teachers": set(),
+    "train.prompts": {"eval.tasks"},
+    "train.rewards": {"eval.tasks"},
+}
+"""Each folder of plugins, with the other folders of plugins that it may import."""
+
+PROBE = {
+    "eval.probe",
+    "eval.probe_config",
+    "eval.probe_parts",
+    "eval.probe_run",
+    "eval.resources",
+    "eval.stages",
+    "eval.sweep",
+    "eval.sweep_board",
+    "eval.sweep_config",
+    "eval.sweep_estimate",
+}
 GROUND = ("eval.dialogue", "eval.plugin")
 HEAVY = ["torch", "transformers", "vllm", "wandb", "datasets", "openai", "matplotlib", "numpy", "scipy", "statsmodels"]
 
@@ -21,9 +48,11 @@ HEAVY = ["torch", "transformers", "vllm", "wandb", "datasets", "openai", "matplo
 def modules(repository: Path) -> dict[str, Path]:
     """Dotted name -> file, of every module of the project's packages."""
     files = [path for layer in LAYERS for path in (repository / layer).rglob("*.py")]
-    return {
+    found = {
         ".".join(path.relative_to(repository).with_suffix("").parts).removesuffix(".__init__"): path for path in files
     }
+    assert LAYERS.keys() | PLUGINS.keys() | PROBE | set(GROUND) <= found.keys()
+    return found
 
 
 def imports(path: Path) -> set[str]:
@@ -61,19 +90,34 @@ def test_no_import_goes_in_a_circle(repository: Path) -> None:
 
 
 def test_plugins_know_neither_each_other_nor_the_probe(repository: Path) -> None:
-    for name, path in modules(repository).items():
-        parts = name.split(".")
-        if len(parts) == 3 and parts[1] in PLUGINS:
-            folders = {f"eval.{folder}" for folder in PLUGINS if folder != parts[1]}
-            up = {other for other in imports(path) if other.startswith((*folders, "eval.probe", "eval.stages"))}
-            assert not up, f"{name} imports {up}"
+    files = modules(repository)
+    assert {name for name in files if name.startswith(("eval.probe", "eval.sweep"))} <= PROBE
+    for folder, may in PLUGINS.items():
+        plugins = [name for name in files if name.startswith(f"{folder}.")]
+        assert plugins, f"{folder} has no plugin"
+        for name in plugins:
+            used = imports(files[name])
+            others = {other for other in used for other_folder in PLUGINS if is_in(other, other_folder)}
+            others -= {other for other in others for allowed in may | {folder} if is_in(other, allowed)}
+            assert not others | used & PROBE, f"{name} imports {others | used & PROBE}"
+
+
+def is_in(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def test_every_folder_of_plugins_is_checked(repository: Path) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in modules(repository).values()]
+    loaded = {folder for text in sources for folder in re.findall(r'plugin\.(?:load|names)\("([\w.]+)"', text)}
+    assert loaded == PLUGINS.keys()
 
 
 def test_the_client_of_a_server_knows_no_judge(repository: Path) -> None:
-    for name, path in modules(repository).items():
-        if name.startswith("eval.client"):
-            up = {other for other in imports(path) if other.startswith(("eval.judge", "eval.model_judge"))}
-            assert not up, f"{name} imports {up}"
+    files = {name: path for name, path in modules(repository).items() if is_in(name, "eval.client")}
+    assert len(files) > 1
+    for name, path in files.items():
+        up = {other for other in imports(path) if other.startswith(("eval.judge", "eval.model_judge"))}
+        assert not up, f"{name} imports {up}"
 
 
 def test_importing_everything_loads_nothing_heavy(repository: Path) -> None:
