@@ -68,7 +68,9 @@ def test_no_text_of_a_dialogue_is_written(make_run: MakeRun, rows_of: RowsOf, tm
         rows = rows_of("gpqa_diamond", 4, 2, model=f"m@{name}", turn="the spin of the graviton")
         gated = [replace(row, meta={"gated": True}) for row in rows]
         runs.append(make_run(name, gated, called=name, model=f"m@{name}"))
-    for path in written(tmp_path / "out", *runs):
+    paths = written(tmp_path / "out", *runs)
+    assert len(paths) > 4
+    for path in paths:
         text = path.read_text()
         assert "graviton" not in text and "query" not in text, path
 
