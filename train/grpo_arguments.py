@@ -48,11 +48,14 @@ REFUSED = {
 """Settings that would break what a run promises, with the reason."""
 
 
-def grpo_arguments(config: RlConfig, folder: Path, completion_tokens: int) -> Arguments:
+def grpo_arguments(config: RlConfig, folder: Path, completion_tokens: int, planned: int | None = None) -> Arguments:
     """The arguments of the trainer, which writes its checkpoints into `folder`. Imports trl.
 
     On top of TRL's defaults, those of `passed_through`; and vLLM's log-probabilities are corrected token by token, for
     the ratio of a whole episode grows with its length until TRL's default drops the episode (huggingface/trl#4772).
+
+    Args:
+        planned: processes of a run that is only planned; None for those that a launcher has started.
 
     Raises:
         ConfigError: a setting that TRL does not have, a value of the wrong kind, or one of the settings above; or
@@ -71,7 +74,7 @@ def grpo_arguments(config: RlConfig, folder: Path, completion_tokens: int) -> Ar
     }
     if "vllm_importance_sampling_mode" not in config.trl:
         fixed["vllm_importance_sampling_mode"] = "token_truncate"
-    arguments = passed_through(Arguments, config, fixed, OURS, REFUSED)
+    arguments = passed_through(Arguments, config, fixed, OURS, REFUSED, planned)
     per_step = episodes_per_step(arguments)
     arguments.max_steps = config.max_episodes // per_step
     if not arguments.max_steps:

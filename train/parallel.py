@@ -1,4 +1,4 @@
-"""Several processes: how they share the weights, how they meet, and how many rows of the global batch each takes.
+"""Several processes: how they share the weights, and how they connect to each other.
 
     torchrun --nproc-per-node 8 -m train.sft --config FILE --parallel zero2
     accelerate launch --config_file configs/accelerate/zero2.yaml -m train.sft --config FILE --parallel zero2
@@ -7,9 +7,8 @@ The field `parallel` decides: `ddp` (all weights in every process), `zero2` (opt
 `zero3` (weights too) or `fsdp2` (the same in plain torch, on GPUs alone). A launcher only starts processes; one that
 was told something else is refused. One process divides nothing. DeepSpeed's settings are in `configs/deepspeed/`.
 
-`global_batch_size` holds whatever the number of processes is: gradients are accumulated over
-global_batch_size / (processes x trl.per_device_train_batch_size) passes. Losses are then those of one process. The
-first process alone writes, judges and probes, and the others wait at most `trl.ddp_timeout` seconds for it.
+How a global batch is divided among them is in `train/global_batch.py`; losses are those of one process. The first
+process alone writes, judges and probes, and the others wait at most `trl.ddp_timeout` seconds for it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -65,36 +63,6 @@ def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
         _meet(timeout_s, cpu=on_cpu)
         return CONFIGURED
     return _joined_deepspeed(CONFIGS / "deepspeed" / f"{parallel}.json", on_cpu, timeout_s)
-
-
-def accumulation(global_batch_size: int | None, given: Mapping[str, Any], default: int) -> dict[str, int]:
-    """The setting of TRL that makes a step of `global_batch_size` rows, or none if that is None.
-
-    Args:
-        given: settings of TRL in the configuration.
-        default: TRL's per_device_train_batch_size.
-
-    Raises:
-        ConfigError: the rows of a pass over all processes do not divide it, or accumulation is given too.
-    """
-    if global_batch_size is None:
-        return {}
-    if "gradient_accumulation_steps" in given:
-        raise ConfigError(
-            "trl.gradient_accumulation_steps is not set beside global_batch_size, from which it is derived; "
-            "leave one of the two out"
-        )
-    rows = int(given.get("per_device_train_batch_size", default))
-    at_once = rows * processes()
-    if at_once < 1 or global_batch_size % at_once:
-        fitting = [size for size in range(1, rows + 1) if not global_batch_size % (size * processes())]
-        advice = f"set trl.per_device_train_batch_size to {fitting[-1]}, or " if fitting else ""
-        raise ConfigError(
-            f"global_batch_size is {global_batch_size}, and {processes()} processes take {rows} rows each "
-            f"(trl.per_device_train_batch_size) in a pass, {at_once} together, which do not divide it; {advice}"
-            f"take a multiple of {at_once}"
-        )
-    return {"gradient_accumulation_steps": global_batch_size // at_once}
 
 
 def refuse_other_number(run_dir: Path) -> None:

@@ -6,12 +6,14 @@ What any trainer of TRL needs is `passed_through`; for GRPO, see `train/grpo_arg
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval.config import ConfigError, options_for
-from train.parallel import TIMEOUT_S, Parallel, accumulation, joined
+from train.global_batch import divided
+from train.parallel import TIMEOUT_S, Parallel, joined, processes
 from train.sft_config import SftConfig
 
 if TYPE_CHECKING:
@@ -99,11 +101,14 @@ REFUSED = {
 }
 
 
-def trl_arguments(config: SftConfig, folder: Path) -> Arguments:
+def trl_arguments(config: SftConfig, folder: Path, planned: int | None = None) -> Arguments:
     """The arguments of the trainer, which writes its checkpoints into `folder`. Imports trl.
 
     On top of TRL's defaults: bf16 and gradient checkpointing only where there is a GPU, checkpoints every 50 steps of
     which the last two are kept.
+
+    Args:
+        planned: processes of a run that is only planned; None for those that a launcher has started.
 
     Raises:
         ConfigError: a setting that TRL does not have, a value of the wrong kind, or one of the settings above.
@@ -117,7 +122,7 @@ def trl_arguments(config: SftConfig, folder: Path) -> Arguments:
         "max_length": None,  # examples are measured when they are made
         "dataset_kwargs": {"skip_prepare_dataset": True},
     }
-    return passed_through(Arguments, config, fixed, OURS, REFUSED)
+    return passed_through(Arguments, config, fixed, OURS, REFUSED, planned)
 
 
 def passed_through(
@@ -126,12 +131,14 @@ def passed_through(
     fixed: Mapping[str, Any],
     ours: Mapping[str, str],
     refused: Mapping[str, str],
+    planned: int | None,
 ) -> A:
     """`config.trl`, and `fixed`, as arguments of a trainer of TRL; the processes of a launcher meet.
 
     Args:
         ours: settings that are not given, with the field that has them.
         refused: settings that cannot be given, with the reason.
+        planned: as for `trl_arguments`.
 
     Raises:
         ConfigError: a setting that `cls` does not have, a value of the wrong kind, or one of those.
@@ -139,7 +146,8 @@ def passed_through(
     import torch
 
     options = _options(cls, config.trl, ours, refused)
-    batch = accumulation(config.global_batch_size, options, cls.per_device_train_batch_size)
+    defaults_of_trl = {name: one.default for name, one in inspect.signature(cls).parameters.items()}
+    batch = divided(config.global_batch_size, options, defaults_of_trl, planned or processes())
     gpu = torch.cuda.is_available()
     if options.get("bf16") and not gpu:
         raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
@@ -153,9 +161,21 @@ def passed_through(
     }
     together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
     try:
-        return cls(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
+        made = cls if planned is None else _planned(cls, planned)
+        return made(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error
+
+
+def _planned(cls: type[A], processes: int) -> type[A]:
+    """`cls` with the arithmetic of so many processes, none of which is started."""
+
+    class Planned(cls):  # type: ignore[misc, valid-type]
+        @property
+        def world_size(self) -> int:
+            return processes
+
+    return Planned
 
 
 def _options(cls: Any, given: Mapping[str, Any], ours: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a global batch is divided, and what is refused before processes meet. Real ones: tests/integration/."""
+"""What is refused before processes connect. Real ones: tests/integration/."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.config import ConfigError, validate
-from train.parallel import accumulation, joined, refuse_other_number
-from train.sft_config import SftConfig
-from train.trl_arguments import trl_arguments
+from eval.config import ConfigError
+from train.parallel import joined, refuse_other_number
 
 
 @pytest.fixture(autouse=True)
@@ -18,34 +16,6 @@ def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WORLD_SIZE", "ACCELERATE_USE_DEEPSPEED", "ACCELERATE_USE_FSDP", "ACCELERATE_DEEPSPEED_CONFIG_FILE"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-
-
-@pytest.mark.parametrize(("processes", "rows", "passes"), [(1, 8, 4), (1, 2, 16), (2, 8, 2), (4, 8, 1), (8, 4, 1)])
-def test_a_batch_is_divided_among_processes_and_passes(
-    processes: int, rows: int, passes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORLD_SIZE", str(processes))
-    given = {"per_device_train_batch_size": rows}
-    assert accumulation(32, given, default=8) == {"gradient_accumulation_steps": passes}
-    assert accumulation(None, given, default=8) == {}
-
-
-def test_a_batch_that_cannot_be_divided_is_told_with_what_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "8")
-    with pytest.raises(ConfigError, match=r"8 processes take 8 rows .* 64 together.* to 4, or take a multiple of 64"):
-        accumulation(32, {}, default=8)
-    monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(ConfigError, match=r"24 together, which do not divide it; take a multiple of 24"):
-        accumulation(32, {}, default=8)
-
-
-def test_a_batch_is_declared_once() -> None:
-    with pytest.raises(ConfigError, match="leave one of the two out"):
-        accumulation(32, {"gradient_accumulation_steps": 4}, default=8)
-    least = {"model": "m", "format": "smollm2", "data": "d.jsonl", "run_dir": "r"}
-    trl = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": None}
-    made = trl_arguments(validate(SftConfig, {**least, "global_batch_size": 12, "trl": trl}), Path("x"))
-    assert made.gradient_accumulation_steps == 3 and made.ddp_timeout == 7200
 
 
 @pytest.mark.parametrize("parallel", ["ddp", "zero2", "zero3", "fsdp2"])
