@@ -12,8 +12,10 @@ from eval.config import ConfigError
 from eval.dialogue import Dialogue, content_hash
 from eval.judge import Judge
 from eval.probe_config import ProbeConfig
+from eval.rendering.model_format import open_chat_format
 from eval.speaker import Speaker
 from eval.training_record import read_training_record
+from eval.weights import model_folder, model_id
 
 Check = Callable[[Dialogue], bool | None]
 
@@ -97,19 +99,12 @@ def load_tasks(config: ProbeConfig) -> Tasks:
 
 def open_speaker(config: ProbeConfig) -> Speaker:
     """The model of `config` with its chat format; weights are read when the first turn is generated."""
-    from transformers import AutoTokenizer
-
-    from eval.weights import model_digest, model_folder
-
     folder = model_folder(config.model, config.revision)
+    chat_format = open_chat_format(folder, config.format, config.history)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        family = plugin.load("eval.formats", config.format.name).Format
-        chat_format = family(tokenizer, history=config.history, **config.format.options)
         engine = plugin.load("eval.engines", config.engine.name).Engine(folder, **config.engine.options)
     except ConfigError:
         raise
     except (OSError, ValueError) as error:
-        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
-    model_id = f"{Path(config.model).name}@{model_digest(folder)[:12]}"
-    return Speaker(engine, chat_format, model_id, read_training_record(folder))
+        raise ConfigError(f"model {folder} with engine {config.engine.name}: {error}") from error
+    return Speaker(engine, chat_format, model_id(Path(config.model).name, folder), read_training_record(folder))

@@ -123,6 +123,11 @@ def model_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def model_id(name: str, folder: Path) -> str:
+    """`name` and the first 12 hex digits of the digest of the weights in `folder`: "SmolLM2-135M@0f3a5c7d9e1b"."""
+    return f"{name}@{model_digest(folder)[:12]}"
+
+
 def _has_chat_template(folder: Path) -> bool:
     if (folder / "chat_template.jinja").is_file():
         return True

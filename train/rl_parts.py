@@ -16,7 +16,8 @@ from eval.config import ConfigError, Plugin
 from eval.dialogue import content_hash
 from eval.judge import Judge
 from eval.rendering.chat_format import ChatFormat
-from eval.weights import model_digest, model_folder, model_limits
+from eval.rendering.model_format import open_chat_format
+from eval.weights import model_folder, model_id, model_limits
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.rl_config import RlConfig
 from train.rl_prompts import open_prompts
@@ -67,7 +68,7 @@ class Parts:
     @cached_property
     def model_id(self) -> str:
         """Name and digest of the base model."""
-        return f"{Path(self.config.model).name}@{model_digest(self.folder)[:12]}"
+        return model_id(Path(self.config.model).name, self.folder)
 
     @cached_property
     def protocol(self) -> dict[str, Any]:
@@ -119,10 +120,10 @@ def open_parts(config: RlConfig) -> Parts:
         ConfigError: model, prompts or judge are missing, malformed or do not fit together.
     """
     folder = model_folder(config.model, config.revision)
-    chat_format = _open_format(config, folder)
+    chat_format = open_chat_format(folder, config.format)
     boundary = None
     if config.episode == "two_turn":
-        boundary = TurnBoundary(chat_format, _open_format(config, folder, history="as_last"))
+        boundary = TurnBoundary(chat_format, open_chat_format(folder, config.format, "as_last"))
     prompts = open_prompts(config)
     _check_room(config, folder, chat_format, boundary, prompts)
     probe = open_probe(config.probe_config(config.run_dir), prompts.values()) if config.probe else None
@@ -134,17 +135,6 @@ def open_parts(config: RlConfig) -> Parts:
             "take another judge or another probe.judge, or set allow_same_judge: true"
         )
     return Parts(config, folder, chat_format, boundary, prompts, judge, probe)
-
-
-def _open_format(config: RlConfig, folder: Path, **history: Any) -> ChatFormat:
-    from transformers import AutoTokenizer
-
-    family = plugin.load("eval.formats", config.format.name).Format
-    try:
-        opened: ChatFormat = family(AutoTokenizer.from_pretrained(folder), **config.format.options, **history)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
-    return opened
 
 
 def _open_judge(judge: Plugin, seconds: float) -> Judge:

@@ -16,7 +16,7 @@ from eval.data_files import files_read
 from eval.run_dir import RunDir, write_atomically
 from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
-from eval.weights import model_digest
+from eval.weights import model_id
 from train.episode_log import EpisodeLog
 from train.parallel import refuse_other_number
 from train.rl_card import rl_card
@@ -63,7 +63,7 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
                 sample = [_ids(parts, row.dialogue.messages) for row in list(parts.prompts.values())[:SAMPLE]]
                 save(trainer, parts.folder, config.lora is not None, sample, run.path)
         summary = {
-            "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
+            "model": model_id(config.name, run.path / "model"),
             "base": parts.model_id,
             "reward_judge": parts.judge.id,
             "steps": trainer.state.global_step,

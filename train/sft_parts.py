@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval import plugin
-from eval.config import ConfigError
 from eval.rendering.chat_format import ChatFormat
-from eval.weights import model_digest, model_folder
+from eval.rendering.model_format import open_chat_format
+from eval.weights import model_folder, model_id
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.mixture import Mixture, mix
 from train.sft_config import SftConfig
@@ -53,7 +52,7 @@ class Parts:
     @cached_property
     def model_id(self) -> str:
         """Name and digest of the base model."""
-        return f"{Path(self.config.model).name}@{model_digest(self.folder)[:12]}"
+        return model_id(Path(self.config.model).name, self.folder)
 
     @property
     def data_files(self) -> dict[str, str]:
@@ -128,16 +127,10 @@ def open_parts(config: SftConfig) -> Parts:
     Raises:
         ConfigError: data, model or replay are missing, malformed or do not fit together.
     """
-    from transformers import AutoTokenizer
-
     conversations = read_training_rows(config.data)
     replay = read_training_rows(config.replay.path) if config.replay else None
     folder = model_folder(config.model, config.revision)
-    family = plugin.load("eval.formats", config.format.name).Format
-    try:
-        chat_format: ChatFormat = family(AutoTokenizer.from_pretrained(folder), **config.format.options)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"model {folder} with format {config.format.name}: {error}") from error
+    chat_format = open_chat_format(folder, config.format)
     mixture = mix(
         conversations,
         replay,

@@ -11,7 +11,7 @@ from typing import Any
 from eval.run_dir import RunDir, write_atomically
 from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
-from eval.weights import model_digest
+from eval.weights import model_id
 from train.parallel import refuse_other_number
 from train.sft_card import sft_card
 from train.sft_parts import Parts
@@ -52,7 +52,7 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
                 sample = [example.input_ids for example in parts.mixture.all[:SAMPLE]]
                 save(trainer, parts.folder, config.lora is not None, sample, run.path)
         summary = {
-            "model": f"{config.name}@{model_digest(run.path / 'model')[:12]}",
+            "model": model_id(config.name, run.path / "model"),
             "base": parts.model_id,
             "steps": trainer.state.global_step,
             "loss": loss_at_ends(losses(run.path / "log.jsonl")),

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from eval import plugin
 from eval.checks.finding import Check, Finding, failed, passed, warned
-from eval.config import ConfigError, Plugin
 from eval.dialogue import Message
 from eval.rendering.chat_format import ChatFormat
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 ASKED = (Message("user", "What is 6 times 7?"), Message("assistant", "6 x 7 = 42."))
 """A conversation before a user's turn."""
-
-
-def open_format(folder: Path, family: Plugin, history: str = "as_history") -> ChatFormat:
-    """The chat format of a model folder.
-
-    Raises:
-        ConfigError: the tokenizer is none of that family, or its template breaks the contract.
-    """
-    from transformers import AutoTokenizer
-
-    made = plugin.load("eval.formats", family.name).Format
-    try:
-        opened: ChatFormat = made(AutoTokenizer.from_pretrained(folder), history=history, **family.options)
-    except (OSError, ValueError) as error:
-        todo = "take the tokenizer and template that the model was published with, or the format of its family"
-        raise ConfigError(f"format {family.name}: {error}; {todo}") from error
-    return opened
 
 
 def template_check(chat_format: Callable[[], ChatFormat]) -> Check:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eval import plugin
-from eval.checks.chat_template import ASKED, open_format, template_check
+from eval.checks.chat_template import ASKED, template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check
 from eval.checks.judge_reachable import judge_checks
@@ -20,6 +20,7 @@ from eval.checks.task_data import TaskData
 from eval.checks.tracker_ready import tracker_checks
 from eval.probe_config import ProbeConfig
 from eval.rendering.chat_format import ChatFormat
+from eval.rendering.model_format import open_chat_format
 from eval.serving.vllm_version import required_vllm
 from eval.sweep_config import Cell
 
@@ -38,7 +39,7 @@ def checks(config: ProbeConfig) -> list[Check]:
 
     @functools.cache
     def chat_format() -> ChatFormat:
-        return open_format(folder(), config.format, config.history)
+        return open_chat_format(folder(), config.format, config.history)
 
     def rows() -> tuple[int, str]:
         return len(data.all.dialogues) * BYTES_OF_A_ROW, "rows"

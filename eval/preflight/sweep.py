@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.checks.chat_template import open_format, template_check
+from eval.checks.chat_template import template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check
 from eval.checks.judge_reachable import judge_checks
@@ -16,6 +16,7 @@ from eval.checks.pins import pins
 from eval.checks.probe_cost import probe_estimate
 from eval.checks.task_data import TaskData
 from eval.preflight.probe import BYTES_OF_A_ROW, vllm_pins
+from eval.rendering.model_format import open_chat_format
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import by_model
 
@@ -54,7 +55,7 @@ def _of_model(model: str, cells: Sequence[Cell], data: TaskData) -> list[Check]:
         needs = ("template", *data.names, "judge")
         return Check("estimate", lambda: probe_estimate(cells, data.all, folder()), needs)
 
-    template = template_check(lambda: open_format(folder(), first.format, first.history))
+    template = template_check(lambda: open_chat_format(folder(), first.format, first.history))
     own = [model_check(folder), template, kernels_check(folder), estimated()]
     names = {check.name for check in own}
     return [

@@ -10,7 +10,7 @@ import pytest
 from huggingface_hub.utils import filter_repo_objects
 
 from eval.config import ConfigError
-from eval.weights import Limits, model_digest, model_folder, model_limits
+from eval.weights import Limits, model_digest, model_folder, model_id, model_limits
 
 
 @pytest.fixture
@@ -152,6 +152,10 @@ def test_the_digest_tells_apart_a_byte_that_moves_between_files(folder: Path) ->
     (folder / "config.json").write_text("a")
     (folder / "tokenizer.json").write_text("bc")
     assert model_digest(folder) != before
+
+
+def test_an_id_is_a_name_and_the_first_digits_of_the_digest(folder: Path) -> None:
+    assert model_id("tiny", folder) == f"tiny@{model_digest(folder)[:12]}"
 
 
 def test_limits_are_those_of_the_text_part(folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.checks.chat_template import open_format, template_check
+from eval.checks.chat_template import template_check
 from eval.checks.disk import disk_check
 from eval.checks.finding import Check, Finding, passed
 from eval.checks.kernels import device_check, device_here, kernels_check
@@ -15,6 +15,7 @@ from eval.checks.model_files import gigabytes, local_folder, model_check, weight
 from eval.checks.probe_cost import HEAVY
 from eval.checks.task_data import TaskData
 from eval.rendering.chat_format import ChatFormat
+from eval.rendering.model_format import open_chat_format
 from train.checks.adapters_reach import Reach, layers_reached, reach_of
 from train.checks.room import bytes_of_run
 from train.rl_config import RlConfig
@@ -42,7 +43,7 @@ class TrainedModel:
 
     @functools.cached_property
     def chat_format(self) -> ChatFormat:
-        return open_format(self.folder, self.config.format)
+        return open_chat_format(self.folder, self.config.format)
 
     @property
     def data_checks(self) -> list[Check]:
