@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 HUB = "https://huggingface.co"
 SECONDS = 3.0
+TRUE = {"1", "ON", "YES", "TRUE"}
+"""What huggingface_hub takes for true in its environment variables; "0" is false (`huggingface_hub/constants.py`)."""
 
 
 def offline_without_hub() -> bool:
@@ -16,7 +18,7 @@ def offline_without_hub() -> bool:
     Call it before anything of the Hub is imported.
     """
     proxies = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-    if os.environ.get("HF_HUB_OFFLINE") or any(os.environ.get(name) for name in proxies):
+    if _is_offline() or any(os.environ.get(name) for name in proxies):
         return False
     address = urlsplit(os.environ.get("HF_ENDPOINT", HUB))
     try:
@@ -26,3 +28,9 @@ def offline_without_hub() -> bool:
         os.environ["HF_HUB_OFFLINE"] = "1"
         return True
     return False
+
+
+def _is_offline() -> bool:
+    """Whether the environment has switched the client to its cache already, read as the client reads it."""
+    value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return value.upper() in TRUE
