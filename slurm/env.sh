@@ -26,6 +26,9 @@ export GPUS_PER_NODE="${GPUS_PER_NODE:-4}"
 # How often a job may be started again after preemption, a time limit or the failure of a node.
 export MAX_REQUEUES="${MAX_REQUEUES:-20}"
 
+# Seconds within which the server of slurm/rl_server.sh must have loaded its model.
+export SERVER_START_S="${SERVER_START_S:-1800}"
+
 for name in SBATCH_ACCOUNT SBATCH_PARTITION USERTURN_DATA https_proxy; do
   [ -n "${!name}" ] || unset "$name" # empty means none, not a name
 done

@@ -2,21 +2,26 @@
 # How the job files start their one command; sourced, after env.sh. Knows no field of a configuration.
 set -euo pipefail
 
-USR1_STATUS=138 # of a command that `--signal=USR1@...` has ended: it is append-only, and goes on where it was
-REQUEUE_STATUS=200 # of training that has stopped for it, after a checkpoint (train/preemption.py)
+USR1_STATUS=138 # of a command ended by `--signal=USR1@...`; its files are append-only, so that it can resume
+REQUEUE_STATUS=200 # of training that stopped for USR1 after saving a checkpoint (train/preemption.py)
 
-# with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: sets ARGUMENTS, with the default where no file is given.
+# refuse MESSAGE: end a job that cannot run as it was submitted.
+refuse() {
+  echo "$1" >&2
+  exit 2
+}
+
+# with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: sets ARGUMENTS, with the default if no file is given.
 with_config() {
   local default="$1"
   shift
-  case "${1-}" in
-    *.yaml | *.yml) ;;
-    *) set -- "$default" "$@" ;;
-  esac
+  if [[ "${1-}" =~ ^[^/=]*= || ! "${1-}" =~ \.ya?ml$ ]]; then # a field's value may be a file, too
+    set -- "$default" "$@"
+  fi
   ARGUMENTS=(--config "$@")
 }
 
-# step SRUN_OPTION... COMMAND...: run a step and end the job as it ends; a preempted one is started again.
+# step SRUN_OPTION... COMMAND...: run a step and end the job with its status, or requeue the job.
 step() {
   local status=0
   refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$((MAX_REQUEUES + 1))"
@@ -24,27 +29,27 @@ step() {
   end_job "$status"
 }
 
-# end_job STATUS: start the job again if the status asks for it, else end with it.
+# end_job STATUS: end with this status; requeue the job first if the status asks for it.
 end_job() {
+  local job="$SLURM_JOB_ID"
+  [ -z "${SLURM_ARRAY_JOB_ID-}" ] || job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" # this task alone
   if [ "$1" -eq "$REQUEUE_STATUS" ] || [ "$1" -eq "$USR1_STATUS" ]; then
     refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$MAX_REQUEUES"
-    local job="$SLURM_JOB_ID" # of an array, this task alone
-    [ -z "${SLURM_ARRAY_JOB_ID-}" ] || job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
-    echo "preempted: job $job is put into the queue again" >&2
+    echo "preempted: job $job is requeued" >&2
     scontrol requeue "$job"
   fi
   exit "$1"
 }
 
-# refuse_a_loop COUNT LIMIT: end the job if it was started again that often.
+# refuse_a_loop COUNT LIMIT: end the job if it was requeued that often.
 refuse_a_loop() {
   [ "$1" -lt "$2" ] && return
-  echo "job $SLURM_JOB_ID was started again $1 times (MAX_REQUEUES=$MAX_REQUEUES, slurm/env.sh); sbatch it once more" \
-    "if it gets on, and raise --time if a step and its checkpoint take longer than a start does" >&2
+  echo "job $SLURM_JOB_ID was requeued $1 times (MAX_REQUEUES=$MAX_REQUEUES, slurm/env.sh); submit it again if it makes" \
+    "progress between starts, and raise --time if it reaches its time limit before its first checkpoint" >&2
   exit 1
 }
 
-# train MODULE DEFAULT.yaml [FILE.yaml] [field=value ...]: one launcher on each node of the job, a process for each GPU.
+# train MODULE DEFAULT.yaml [FILE.yaml] [field=value ...]: one launcher on each node of the job, one process per GPU.
 train() {
   local module="$1"
   shift
@@ -53,12 +58,15 @@ train() {
   step --ntasks-per-node=1 "${LAUNCHER[@]}" -m "$module" "${ARGUMENTS[@]}"
 }
 
-# meet: where the processes of a job meet; LAUNCHER starts those of a node. srun, not this shell, knows its node's rank.
+# meet: sets the address and the ports of the job, and LAUNCHER, which starts the processes of a node. The ports are below
+# 32768, where Linux begins to hand them out to connections.
 meet() {
   local hosts
   hosts="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
-  export MASTER_ADDR="${hosts%%$'\n'*}" MASTER_PORT="$((20000 + SLURM_JOB_ID % 10000))"
-  # The shell stays: srun ends all launchers when the first one has ended, and one that dies of a signal hides its status.
+  export MASTER_ADDR="${hosts%%$'\n'*}" MASTER_PORT="$((20000 + 3 * (SLURM_JOB_ID % 4000)))"
+  export SERVER_PORT="$((MASTER_PORT + 1))" GROUP_PORT="$((MASTER_PORT + 2))" # of slurm/rl_server.sh
+  # The shell outlives its launcher: srun ends all launchers when the first one ends, and reports only the signal of a
+  # task that dies of one. The node's rank is known in the step, not here.
   # shellcheck disable=SC2016
   LAUNCHER=(bash -c 'trap "" USR1; trap : TERM; python -m train.launch --nnodes "$SLURM_STEP_NUM_NODES" \
     --node-rank "$SLURM_NODEID" --nproc-per-node "${SLURM_GPUS_ON_NODE:-1}" \
@@ -81,21 +89,23 @@ share_of_array() {
     fi
   done
   [ "$models" -gt 0 ] || models=1
-  if [ "$model" -ge "$models" ]; then
-    echo "task $SLURM_ARRAY_TASK_ID of the array has no work: $models model(s) x $shards shards (SHARDS) are tasks 0 to" \
-      "$((models * shards - 1)); sbatch --array=0-$((models * shards - 1)) ..." >&2
-    exit 2
-  fi
+  [ "$model" -lt "$models" ] || refuse "task $SLURM_ARRAY_TASK_ID of the array has no work: $models model(s) x $shards \
+shards (SHARDS) are tasks 0 to $((models * shards - 1)); sbatch --array=0-$((models * shards - 1)) ..."
   ARGUMENTS=("${shared[@]}" "${own[@]}" "shard=$((SLURM_ARRAY_TASK_ID % shards + 1))/$shards")
 }
 
-# wait_for_health URL PID: until the server answers; fails when its process ends before.
+# wait_for_health URL PID: wait until the server answers; fails if its process ends first, or after SERVER_START_S.
 wait_for_health() {
+  local deadline="$((SECONDS + SERVER_START_S))"
   echo "waiting for $1" >&2
   until python -c 'import sys, urllib.request as request
 request.build_opener(request.ProxyHandler({})).open(sys.argv[1], timeout=5)' "$1" 2>/dev/null; do
     if ! kill -0 "$2" 2>/dev/null; then
       echo "the server has ended before it answered on $1" >&2
+      return 1
+    fi
+    if [ "$SECONDS" -ge "$deadline" ]; then
+      echo "the server has not answered within $SERVER_START_S s (SERVER_START_S, slurm/env.sh) on $1" >&2
       return 1
     fi
     sleep 2

@@ -10,6 +10,7 @@
 # Joins the shards that slurm/eval.sh has made of each run.
 #   [SHARDS=4] sbatch slurm/merge.sh RUN...
 source slurm/env.sh && source slurm/launch.sh
+[ "$#" -gt 0 ] || refuse "usage: [SHARDS=4] sbatch slurm/merge.sh RUN..."
 for run in "$@"; do
   python -m eval.merge "$run"/shards/*-of-"${SHARDS:-4}" --out "$run"
 done

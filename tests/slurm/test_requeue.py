@@ -32,7 +32,7 @@ def test_training_that_asks_for_it_is_started_again_but_not_for_ever(cluster, su
     assert cluster.end(job) == "FAILED"
     assert cluster.show(job)["Restarts"] == "2"
     said = cluster.output(job)
-    assert said.count("start\n") == 3 and "was started again 2 times (MAX_REQUEUES=2" in said
+    assert said.count("start\n") == 3 and "was requeued 2 times (MAX_REQUEUES=2" in said
 
 
 def test_a_launcher_that_is_ended_with_the_first_hides_no_wish_to_be_started_again(cluster, tmp_path: Path) -> None:

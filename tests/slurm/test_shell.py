@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from train.rl_config import RlConfig
 
 SHARED, OWN = ["--config", "p.yaml", "seed=1"], [["name=A"], ["name=B", "model=m x"]]
 SERVER = """
@@ -77,6 +80,8 @@ def test_env_leaves_unset_what_a_site_has_not_set(repository: Path) -> None:
         (["a.yaml"], ["--config", "a.yaml"]),
         (["a.yaml", "seed=1", "name=x y"], ["--config", "a.yaml", "seed=1", "name=x y"]),
         (["seed=1"], ["--config", "default.yaml", "seed=1"]),
+        (["replay.path=x.yaml"], ["--config", "default.yaml", "replay.path=x.yaml"]),
+        (["runs/lr=1/a.yml", "seed=1"], ["--config", "runs/lr=1/a.yml", "seed=1"]),
     ],
 )
 def test_without_a_file_the_default_configuration_runs(repository: Path, given: list[str], expected: list[str]) -> None:
@@ -124,6 +129,79 @@ def test_what_needs_a_server_ends_with_it(repository: Path, server: list[str]) -
     """
     done = shell(repository, script, *server)
     assert lines(done) == ["status 1"] and "the server has ended (status 137)" in done.stderr
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(repository: Path, server: list[str]) -> None:
+    script = f"""
+        sleep 60 & server=$!
+        wait_for_health http://127.0.0.1:{server[-1]}/ "$server" || echo "status $?"
+        kill "$server"
+    """
+    done = shell(repository, script, SERVER_START_S="1")
+    assert lines(done) == ["status 1"]
+    assert "has not answered within 1 s (SERVER_START_S, slurm/env.sh)" in done.stderr
+
+
+def job_file(repository: Path, name: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a job file in a shell of its own; only for what starts no step."""
+    return subprocess.run(
+        ["bash", f"slurm/{name}", *words],
+        cwd=repository,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "SLURM_JOB_ID": "7", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_merging_no_runs_is_refused(repository: Path) -> None:
+    done = job_file(repository, "merge.sh")
+    assert done.returncode == 2 and done.stderr == "usage: [SHARDS=4] sbatch slurm/merge.sh RUN...\n"
+
+
+def test_a_server_for_rollouts_without_a_second_node_is_refused(repository: Path) -> None:
+    done = job_file(repository, "rl_server.sh", "m", SLURM_NNODES="1")
+    assert done.returncode == 2 and "slurm/rl_server.sh needs two nodes or more" in done.stderr
+
+
+@pytest.mark.parametrize("job", [1, 3_999, 4_000, 65_535, 67_108_863])
+def test_the_ports_of_a_job_are_none_that_the_system_gives_to_connections(repository: Path, job: int) -> None:
+    script = 'scontrol() { echo n1; }; meet; printf "%s\n" "$MASTER_PORT" "$SERVER_PORT" "$GROUP_PORT"'
+    ports = list(map(int, lines(shell(repository, script, SLURM_JOB_ID=str(job), SLURM_JOB_NODELIST="n1"))))
+    assert len(set(ports)) == 3 and all(20_000 <= port < 32_768 for port in ports)  # ip_local_port_range
+
+
+JOB = (
+    "JobId=7 JobState={state} Restarts=0 StartTime=2026-01-02T03:04:05 PreemptEligibleTime={eligible} PreemptTime={at}"
+)
+
+
+def end(repository: Path, status: int, shown: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """How a job whose step ends with `status` ends, where Slurm shows `shown` of it."""
+    script = f"""
+        srun() {{ return {status}; }}
+        scontrol() {{ [ "$1" = requeue ] && echo "requeue $2" || echo "{shown}"; }}
+        step true
+    """
+    return shell(repository, script, SLURM_JOB_ID="7", **environment)
+
+
+@pytest.mark.parametrize(("restarts", "runs"), [("2", True), ("3", False)])
+def test_a_job_that_slurm_itself_starts_again_and_again_is_ended(repository: Path, restarts: str, runs: bool) -> None:
+    """It may have been preempted or lost its node so often: it runs MAX_REQUEUES + 1 times."""
+    done = end(repository, 0, "", SLURM_RESTART_COUNT=restarts, MAX_REQUEUES="2")
+    assert done.returncode == (0 if runs else 1)
+    assert runs or "job 7 was requeued 3 times (MAX_REQUEUES=2" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["rl.sh", "rl_server.sh"])
+def test_reinforcement_learning_hears_of_its_end_before_a_judge_may_hold_up_a_step(repository: Path, name: str) -> None:
+    text = (repository / "slurm" / name).read_text(encoding="utf-8")
+    (lead,) = re.findall(r"^#SBATCH --signal=USR1@(\d+)$", text, re.MULTILINE)
+    (config,) = re.findall(r"(configs/train/rl_\S+\.yaml) \"", text)
+    judge_s = yaml.safe_load((repository / config).read_text(encoding="utf-8")).get("judge_s")
+    longest = RlConfig.model_fields["judge_s"].default if judge_s is None else judge_s
+    assert int(lead) >= 2 * longest
 
 
 def chain(repository: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:

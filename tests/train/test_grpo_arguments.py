@@ -126,7 +126,7 @@ def test_the_job_with_a_server_gives_settings_that_trl_has(repository: Path) -> 
     job = (repository / "slurm" / "rl_server.sh").read_text(encoding="utf-8")
     given = re.findall(r'(trl\.\w+)=([^"\s]+)', job)
     assert {"trl.vllm_mode", "trl.vllm_server_base_url", "trl.vllm_group_port"} <= dict(given).keys()
-    values = [f"{name}={51300 if value == '$group_port' else value}" for name, value in given]
+    values = [f"{name}={51300 if value == '$GROUP_PORT' else value}" for name, value in given]
     found = grpo_arguments(
         load(RlConfig, ["--config", str(QWEN["server"]), *values], prog="", about=""), Path("x"), 700
     )
