@@ -7,7 +7,7 @@
 #SBATCH --mem=240G
 #SBATCH --time=24:00:00
 #SBATCH --requeue
-#SBATCH --signal=USR1@120
+#SBATCH --signal=USR1@600
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
 # GRPO on two-turn episodes.
