@@ -42,6 +42,24 @@ def processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def extras(parallel: Parallel) -> tuple[str, ...]:
+    """The optional dependencies of this project that training with `parallel` needs."""
+    return ("train", "deepspeed") if parallel in ("zero2", "zero3") else ("train",)
+
+
+def refuse_probe(parallel: Parallel) -> None:
+    """Refuse a held-out probe where FSDP2 shards the weights, because the first process generates for it alone.
+
+    Raises:
+        ConfigError: `parallel` is fsdp2.
+    """
+    if parallel == "fsdp2":
+        raise ConfigError(
+            "parallel is fsdp2 and probe is set: no process can generate with its shard of the weights alone; "
+            "set probe to null, or parallel to zero3"
+        )
+
+
 def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
     """Let the processes of a launcher meet; returns the settings of a trainer of transformers for `parallel`.
 

@@ -15,7 +15,7 @@ from eval.config import Config, ConfigError, options_for
 from eval.plugin_fields import FormatPlugin, JudgePlugin, TrackerPlugin
 from eval.probe_config import ProbeConfig
 from eval.tracker import NOBODY
-from train.parallel import Parallel
+from train.parallel import Parallel, refuse_probe
 from train.sft_config import Lora, Probe
 
 
@@ -147,6 +147,7 @@ class RlConfig(Config):
         if price is not None and self.probe is None:
             raise ConfigError("accuracy_price needs a probe, which measures accuracy; set probe.tasks")
         if self.probe is not None:
+            refuse_probe(self.parallel)
             self.probe_config(self.run_dir)  # so that a wrong task is told now
         return self
 

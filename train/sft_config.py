@@ -16,7 +16,7 @@ from eval.engine import Sampling
 from eval.plugin_fields import FormatPlugin, JudgePlugin, TrackerPlugin
 from eval.probe_config import ProbeConfig
 from eval.tracker import NOBODY
-from train.parallel import Parallel
+from train.parallel import Parallel, refuse_probe
 
 TARGETS = (
     r"(.*\.)?layers\.\d+\.(self_attn|linear_attn|mlp)\."
@@ -105,6 +105,7 @@ class SftConfig(Config):
                 "lost; use dtype float32, and trl.bf16 to compute in bfloat16"
             )
         if self.probe is not None:
+            refuse_probe(self.parallel)
             self.probe_config(self.run_dir)  # so that a wrong task is told now
         return self
 

@@ -51,6 +51,7 @@ def test_rewards_have_a_weight_and_the_options_of_their_function() -> None:
         ({"accuracy_price": {}}, r"accuracy_price needs a probe"),
         ({"accuracy_price": {"reward": "speed"}, "probe": PROBE}, r"accuracy_price\.reward is 'speed'"),
         ({"probe": {"tasks": {"pockets": {}}}}, r"no eval/tasks/pockets\.py"),
+        ({"probe": PROBE, "parallel": "fsdp2"}, r"parallel is fsdp2 and probe is set.*to null, or"),
         ({"format": {"name": "smollm2", "history": "as_last"}}, r"unknown key 'history' in format"),
         ({"top_p": 0.9}, r"unknown key 'top_p'"),
     ],

@@ -49,6 +49,7 @@ def test_numbers_of_trl_are_numbers_however_they_are_written():
         ({"probe": {"tasks": {"gsm9k": {}}}}, r"no eval/tasks/gsm9k\.py"),
         ({"probe": {"tasks": {"gsm8k": {"limt": 3}}}}, r"unknown key 'limt'.*Did you mean limit\?"),
         ({"probe": {"tasks": {}}}, "no task is chosen"),
+        ({"probe": {"tasks": {"pocket": {}}}, "parallel": "fsdp2"}, r"parallel is fsdp2 and probe is set.*to null, or"),
         ({"report_to": {"name": "wandb", "mode": "disabled"}}, "report_to.mode = 'disabled'"),
     ],
 )

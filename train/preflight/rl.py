@@ -18,6 +18,7 @@ from eval.dialogue import Message
 from eval.serving.vllm_version import required_vllm
 from train.checks.trained_model import Example, TrainedModel
 from train.grpo_arguments import episodes_per_step
+from train.parallel import extras
 from train.rl_config import RlConfig
 from train.rl_parts import Parts, open_parts
 from train.rl_prompts import open_prompts
@@ -52,7 +53,7 @@ def checks(config: RlConfig) -> list[Check]:
     served = [served_check(_vllm, lambda: model.folder, lambda: episode_ids(parts()))] if vllm_serves(config) else []
     vllm = (required_vllm(),) if vllm_serves(config) else ()
     return [
-        Check("pins", functools.partial(pins, ("train",), vllm)),
+        Check("pins", functools.partial(pins, extras(config.parallel), vllm)),
         *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
         Check("prompts", prompts),
         *model.data_checks,

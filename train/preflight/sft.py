@@ -13,6 +13,7 @@ from eval.checks.tracker_ready import tracker_checks
 from train.checks.trained_model import Example, TrainedModel
 from train.examples import TrainingExample
 from train.mixture import Mixture
+from train.parallel import extras
 from train.sft_config import SftConfig
 from train.sft_parts import Parts, open_parts
 from train.show_mask import marked
@@ -42,7 +43,7 @@ def checks(config: SftConfig) -> list[Check]:
     before = ("template", "data", *(model.data.names if model.data else ()))
     judges = judge_checks([("judge", config.probe.judge)] if config.probe else [])
     return [
-        Check("pins", functools.partial(pins, ("train",))),
+        Check("pins", functools.partial(pins, extras(config.parallel))),
         *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
         Check("data", lambda: rows_found(config)),
         *model.data_checks,

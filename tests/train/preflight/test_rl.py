@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from types import SimpleNamespace
 
@@ -57,11 +58,14 @@ def test_a_good_configuration_is_go(diagnose) -> None:
         ({"answer_tokens": 4000}, "settings", "more than the 512 of the model"),
         ({"max_episodes": 1}, "settings", "max_episodes is 1, and a step has 8"),
         ({"trl": {"use_vllm": True}}, "pins", f"userturn needs vllm{WINDOW}"),
+        ({"parallel": "zero3"}, "pins", "userturn needs deepspeed=="),
         ({"prompts": {"dialogues": {"path": "none.jsonl"}}}, "prompts", "none.jsonl"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_would_break_the_run_is_no_go(diagnose, changes, check, told) -> None:
+def test_what_would_break_the_run_is_no_go(diagnose, monkeypatch, changes, check, told) -> None:
+    installed = [one for one in importlib.metadata.distributions() if one.metadata["Name"] != "deepspeed"]
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: installed)
     status, found = diagnose(**changes)
     assert status == 1
     assert found[check].status == "fail" and told in found[check].told

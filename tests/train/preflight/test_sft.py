@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import shlex
 import shutil
@@ -146,3 +147,13 @@ def test_what_a_person_reads(settings, tmp_path, capsys) -> None:
     assert "fail        model: no model folder models/none" in lines
     assert any(line.startswith("            -> ") and "eval.fetch_smollm2" in line for line in lines)
     assert shlex.split(lines[-1]) == ["no-go:", *shlex.split(f"python -m train.sft --config {path} --name"), "A 'B'"]
+
+
+@pytest.mark.parametrize("parallel", ["zero2", "zero3"])
+def test_deepspeed_that_is_not_installed_is_no_go(diagnose, monkeypatch, parallel) -> None:
+    installed = [one for one in importlib.metadata.distributions() if one.metadata["Name"] != "deepspeed"]
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: installed)
+    status, found = diagnose(parallel=parallel)
+    assert status == 1 and found["pins"].told.startswith("userturn needs deepspeed==")
+    assert "pip install '.[train,deepspeed]'" in found["pins"].todo
+    assert diagnose(parallel="ddp")[0] == 0
