@@ -28,6 +28,8 @@ PREFIXES = (
 )
 SECRET = re.compile(r"KEY|TOKEN(?!IZERS_)|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|SIGNATURE|PRIVATE", re.IGNORECASE)
 SECRET_VALUE = re.compile(r"://[^/\s]*@|\b(hf|sk|ghp|xox[a-z])[_-]\w{8,}")
+SITE_SETTINGS = "slurm/env.sh"
+"""A tracked file that every site edits, and that may hold a proxy with its password: not part of the code."""
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -42,18 +44,21 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 def git_state(folder: Path) -> dict[str, str | None]:
     """Commit of the work tree around `folder`, with the hash of what differs from it; both None outside a work tree.
 
-    `diff` is the patch of the tracked files itself, so that the very code can be had again.
+    `diff` is the patch of the tracked files, so that the code can be restored. `SITE_SETTINGS` does not count as a
+    difference; where it differs from the commit too, the patch says so without its content.
     """
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return {"commit": None, "dirty_sha256": None, "diff": None}
     top = Path((_git(folder, "rev-parse", "--show-toplevel") or ".").strip())
-    diff = _git(top, "diff", "HEAD") or ""
+    diff = _git(top, "diff", "HEAD", "--", ".", f":(exclude,glob)**/{SITE_SETTINGS}") or ""
     untracked = (_git(top, "ls-files", "--others", "--exclude-standard", "*.py", "*.yaml") or "").splitlines()
     digest = hashlib.sha256(diff.encode())
     for name in untracked:
         digest.update(name.encode() + (top / name).read_bytes())
     changed = digest.hexdigest() if diff or untracked else None
+    if diff and _git(top, "diff", "--name-only", "HEAD", "--", f":(glob)**/{SITE_SETTINGS}"):
+        diff = f"{SITE_SETTINGS} differs too, and is left out: it may hold secrets\n{diff}"
     return {"commit": commit.strip(), "dirty_sha256": changed, "diff": diff}
 
 

@@ -51,6 +51,31 @@ def test_the_state_of_the_code_names_commit_and_change(tmp_path: Path) -> None:
     assert len(states) == 3 and None not in states
 
 
+@pytest.mark.parametrize("inside", [".", "vendored/userturn"])
+def test_the_settings_of_a_site_are_no_change_of_the_code_and_stay_out_of_the_diff(tmp_path: Path, inside: str) -> None:
+    """They may hold a proxy with its password."""
+    project = tmp_path / inside
+    (project / "slurm").mkdir(parents=True)
+    for name in ("a.py", "slurm/env.sh"):
+        (project / name).write_text("one\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
+    (project / "slurm/env.sh").write_text("https_proxy=http://me:word@proxy\n")
+    site = manifest.git_state(project)
+    assert (site["dirty_sha256"], site["diff"]) == (None, "")
+    (project / "a.py").write_text("two\n")
+    both = manifest.git_state(project)
+    assert "+two" in (both["diff"] or "") and "word" not in (both["diff"] or "")
+    assert "slurm/env.sh differs too" in (both["diff"] or "")
+    (project / "slurm/env.sh").write_text("one\n")
+    alone = manifest.git_state(project)
+    assert alone["dirty_sha256"] == both["dirty_sha256"] and "env.sh" not in (alone["diff"] or "")
+    (tmp_path / "noted.diff").write_text(both["diff"] or "")
+    git(tmp_path, "apply", "--reverse", "noted.diff")
+    assert (project / "a.py").read_text() == "one\n"
+
+
 def test_packages_and_hardware_are_told() -> None:
     assert manifest.packages()["pydantic"].startswith("2.")
     told = manifest.hardware()
