@@ -76,7 +76,7 @@ class Tracker:
                 resume="allow",
                 dir=str(run.folder),
                 config=dict(run.config),
-                settings=wandb.Settings(console="off", silent=True),
+                settings=wandb.Settings(console="off", silent=True, save_code=False),  # its diff has env.sh in it
             )
         except (wandb.errors.Error, OSError) as error:
             self._staging.close()

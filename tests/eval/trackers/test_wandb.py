@@ -183,3 +183,31 @@ def test_a_run_goes_on_without_the_service_which_a_signal_to_a_whole_job_ends(re
     done = subprocess.run(command, cwd=repository, env=alone, capture_output=True, text=True, timeout=120)
     assert "trained on" in done.stdout, done.stderr
     assert done.stderr.count("wandb takes no metrics any more") == 1
+
+
+TRACKED = """
+import sys
+from pathlib import Path
+from eval.config import Plugin
+from eval.tracker import TrackedRun, open_tracker
+
+open_tracker(Plugin(name="wandb", project="p"), TrackedRun("SFT", "sft", Path(sys.argv[1]), {})).close()
+"""
+
+
+def test_no_code_and_no_diff_of_it_goes_to_the_server_though_an_account_saves_code(
+    repository: Path, tmp_path: Path
+) -> None:
+    """The diff has slurm/env.sh in it, and with it a proxy's password."""
+    code, run = tmp_path / "code", tmp_path / "run"
+    for folder in (code, run):
+        folder.mkdir()
+    (code / "a.py").write_text("one\n")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *arguments], cwd=code, check=True)
+    (code / "a.py").write_text("two\n")
+    alone = {name: value for name, value in os.environ.items() if name != "WANDB_SERVICE"}
+    environment = {**alone, "WANDB_SAVE_CODE": "true", "PYTHONPATH": str(repository)}
+    subprocess.run([sys.executable, "-c", TRACKED, str(run)], cwd=code, env=environment, check=True, timeout=120)
+    assert list(run.rglob("*.wandb")) and not list(run.rglob("*.patch"))
