@@ -109,14 +109,18 @@ class ProbeSchedule:
         return {"steps": probes(self.log.path), "stopped": self.stopped}
 
     def on_train_begin(self, state: Any) -> None:
-        if state.global_step == 0:
-            self.before = accuracies(self._probe(0).metrics)
-        else:
-            self.before = accuracies_before(self.log.path)
-            if state.global_step % self.every == 0 and not run_on_main(lambda: self._is_logged(state.global_step)):
-                self._guarded(state.global_step)  # a signal has broken it off in an earlier process
+        step = state.global_step
+        self.before = accuracies(self._probe(0).metrics) if step == 0 else accuracies_before(self.log.path)
         if self.guard is not None and not self.before:
             raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
+        if step == 0:
+            return
+        logged, metrics = run_on_main(lambda: last_probe(self.log.path, step))
+        if step % self.every == 0 and logged != step:
+            self._guarded(step)  # a signal interrupted this probe in an earlier process
+        else:
+            self.probed.add(logged)
+            self._apply_guard(logged, metrics)
 
     def on_step_end(self, state: Any) -> None:
         if state.global_step % self.every == 0:
@@ -128,7 +132,10 @@ class ProbeSchedule:
             self._guarded(state.global_step)
 
     def _guarded(self, step: int) -> None:
-        now = accuracies(self._probe(step).metrics)
+        self._apply_guard(step, self._probe(step).metrics)
+
+    def _apply_guard(self, step: int, metrics: Mapping[str, Mapping[str, Any]]) -> None:
+        now = accuracies(metrics)
         falls = [(round(100 * (self.before[task] - now[task]), 6), task) for task in self.before.keys() & now.keys()]
         if self.guard is None or not falls:
             return
@@ -142,9 +149,6 @@ class ProbeSchedule:
         self.stopped = f"step {step}: {said}"
         logger.warning("%s; training stops", self.stopped)
         raise Stop
-
-    def _is_logged(self, step: int) -> bool:
-        return str(step) in probes(self.log.path)
 
     def _probe(self, step: int) -> Measured:
         measured = self.measure(step)
@@ -181,6 +185,13 @@ def accuracies_before(log: Path) -> dict[str, float]:
         if line["step"] == 0 and "probe" in line:
             return accuracies(line["probe"])
     return {}
+
+
+def last_probe(log: Path, step: int) -> tuple[int, dict[str, Any]]:
+    """Step and metrics of the last probe that is logged up to `step`; step 0 without metrics where there is none."""
+    found = {line["step"]: line["probe"] for line in read_log(log) if "probe" in line and line["step"] <= step}
+    last = max(found, default=0)
+    return last, found.get(last, {})
 
 
 def probes(log: Path) -> dict[str, str]:

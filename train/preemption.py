@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -149,7 +149,7 @@ def train_until_preempted(trainer: Trainer, checkpoint: Path | None) -> None:
         Preempted: it was, in every process at the same step.
     """
     trainer.add_callback(listener(on_step_end=PREEMPTION.on_step_end))
-    with PREEMPTION.interruptible(False):
+    with PREEMPTION.interruptible(False), suppress(Stop):  # of the guard, before the first step
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class Stop(Exception):
-    """Raised by a function that has heard an event, to end training after the step that is being made."""
+    """Raised by a function that has heard an event, to end training after the current step.
+
+    From `on_train_begin` it leaves the trainer as an exception: the trainer would make a step before it checks the flag.
+    """
 
     def __init__(self, save: bool = False) -> None:
         super().__init__()
@@ -27,18 +30,20 @@ def listener(**functions: Callable[..., None]) -> TrainerCallback:
     """A callback that calls `functions`, named by their events, with the trainer's state; `on_log` with logs too."""
     from transformers import TrainerCallback
 
-    def tell(function: Callable[..., None], with_logs: bool) -> Callable[..., Any]:
+    def tell(name: str, function: Callable[..., None]) -> Callable[..., Any]:
         def event(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> Any:
             try:
-                function(state, logs) if with_logs else function(state)
+                function(state, logs) if name == "on_log" else function(state)
             except Stop as stop:
+                if name == "on_train_begin":
+                    raise
                 control.should_training_stop = True
                 control.should_save |= stop.save
             return control
 
         return event
 
-    events = {name: tell(function, name == "on_log") for name, function in functions.items()}
+    events = {name: tell(name, function) for name, function in functions.items()}
     if unknown := [name for name in events if not hasattr(TrainerCallback, name)]:
         raise ValueError(f"a trainer has no event {unknown[0]}")
     made: TrainerCallback = type("Listener", (TrainerCallback,), events)()

@@ -125,6 +125,30 @@ def test_a_probe_that_a_signal_broke_off_is_made_before_the_next_step_and_only_t
     assert log_lines == ["probe at step 0: 9 right", "probe at step 10: 8 right"]
 
 
+@pytest.mark.parametrize("step", [10, 13])
+def test_the_guard_acts_on_the_last_logged_probe_when_a_run_is_resumed(log, step):
+    watched = schedule(log, {0: 18, 10: 5}, Guard(points=20, action="stop"))
+    watched.on_train_begin(at(0))
+    with pytest.raises(Stop):
+        watched.on_step_end(at(10))
+    resumed = schedule(log, {}, Guard(points=20, action="stop"))
+    with pytest.raises(Stop):
+        resumed.on_train_begin(at(step))
+    assert resumed.summary["stopped"] == watched.summary["stopped"] is not None
+
+
+def test_a_resumed_run_whose_probe_is_logged_and_within_bounds_trains_on(log):
+    watched = schedule(log, {0: 18, 10: 17, 20: 3}, Guard(points=20, action="stop"))
+    watched.on_train_begin(at(0))
+    watched.on_step_end(at(10))
+    with pytest.raises(Stop):
+        watched.on_step_end(at(20))
+    resumed = schedule(log, {}, Guard(points=20, action="stop"))
+    resumed.on_train_begin(at(10))  # the probe at step 20 is of weights that are trained once more
+    resumed.on_train_end(at(10))
+    assert resumed.stopped is None
+
+
 def broken_off(step: int) -> Found:
     raise Preempted(signal.SIGUSR1)
 

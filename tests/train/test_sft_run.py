@@ -141,7 +141,8 @@ def test_a_loss_that_is_no_number_ends_the_run(configure):
         run(configure(trl={"learning_rate": 1e12, "warmup_steps": 0, "max_grad_norm": 0, "num_train_epochs": 20}))
 
 
-def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
+@pytest.mark.parametrize("lost", [(), ("model", "adapters", "summary.json")], ids=["finished", "killed while saving"])
+def test_the_guard_ends_a_run_and_a_run_that_is_started_again_stays_stopped(configure, monkeypatch, lost):
     from eval.stats.rates import Rate
 
     class Found:
@@ -154,11 +155,20 @@ def test_the_guard_ends_a_run_and_the_summary_says_so(configure, monkeypatch):
         def __str__(self) -> str:
             return f"{self.right} right"
 
-    monkeypatch.setattr("train.sft_training.measure", lambda *given: Found({0: 9, 2: 8, 4: 5}[given[-2]]))
+    probed = []
+    monkeypatch.setattr(
+        "train.sft_training.measure",
+        lambda *given: probed.append(given[-2]) or Found({0: 9, 2: 8, 4: 5}[given[-2]]),
+    )
     guard = {"points": 30, "action": "stop"}
     config = configure(probe={"tasks": {"pocket": {"limit": 1}}, "every": 2, "guard": guard})
     summary = run(config)
     assert summary["steps"] == 4 and sorted(losses(config.run_dir / "log.jsonl")) == [1, 2, 3, 4]
     said = "step 4: accuracy on pocket fell by 40.0 points from before training, 30 are allowed"
     assert summary["probe"]["stopped"] == said
+    for name in lost:
+        path = config.run_dir / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert run(config) == summary
+    assert sorted(losses(config.run_dir / "log.jsonl")) == [1, 2, 3, 4] and probed == [0, 2, 4]
     check_model_folder(config.run_dir / "model")

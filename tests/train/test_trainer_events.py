@@ -39,6 +39,14 @@ def test_stop_may_ask_for_a_checkpoint_of_the_step(control):
     assert stopped.should_training_stop and stopped.should_save
 
 
+def test_stop_before_the_first_step_goes_to_the_caller_since_a_trainer_would_make_a_step(control):
+    def stop(state):
+        raise Stop
+
+    with pytest.raises(Stop):
+        listener(on_train_begin=stop).on_train_begin("args", "state", control)
+
+
 def test_an_event_that_there_is_not_is_an_error():
     with pytest.raises(ValueError, match="no event on_lunch"):
         listener(on_lunch=print)
