@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Stop(Exception):
     """Raised by a function that has heard an event, to end training after the current step.
 
-    From `on_train_begin` it leaves the trainer as an exception: the trainer would make a step before it checks the flag.
+    Raised by `on_train_begin`, it propagates out of `Trainer.train`, which would make a step before it checks the flag.
     """
 
     def __init__(self, save: bool = False) -> None:
