@@ -1,6 +1,6 @@
-"""Every episode of a run, `episodes.jsonl`: a dialogue a line, with its step, rewards, advantages and credit.
+"""The log of a run's episodes, `episodes.jsonl`: one dialogue per line, with step, rewards, advantages and credit.
 
-A store of rows as a probe's (`eval/rows.py`): a step that is made a second time after a kill replaces its episodes.
+A row store like a probe's (`eval/rows.py`): a step that is repeated after a kill replaces its earlier episodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.rows import RowStore
 from train.episodes import Episode
 
 COLUMNS = ("step", "question", "answer", "user turn", "correct", "label", "genuine", "rewards", "credit")
-"""Of the table that people look at."""
+"""Of the tracker's table of episodes."""
 
 
 class EpisodeLog:
@@ -26,7 +26,7 @@ class EpisodeLog:
         """Open or create the file.
 
         Raises:
-            ConfigError: it is damaged, or another process writes to it.
+            ConfigError: the file is damaged, or another process is writing to it.
         """
         try:
             self._rows = RowStore(path)
@@ -40,25 +40,25 @@ class EpisodeLog:
         self._rows.__exit__(*error)
 
     def append(self, step: int, episodes: Sequence[Episode]) -> None:
-        """Keep the episodes that were played with the policy after `step` optimizer steps."""
+        """Write the episodes that were sampled from the policy after `step` optimizer steps."""
         for episode in episodes:
-            self._rows.append(f"{step:06d}-{episode.row:04d}", told(step, episode))
+            self._rows.append(f"{step:06d}-{episode.row:04d}", _logged_dialogue(step, episode))
 
 
-def told(step: int, episode: Episode) -> Dialogue:
-    """The dialogue of an episode, which says in `meta["episode"]` what it was worth."""
-    worth = {
+def _logged_dialogue(step: int, episode: Episode) -> Dialogue:
+    """The dialogue of an episode, with its rewards, advantages and credit in `meta["episode"]`."""
+    scores = {
         "step": step,
         "row": episode.row,
         "rewards": dict(episode.rewards),
         "advantages": dict(episode.advantages),
         "credit": dict(episode.credit),
     }
-    return replace(episode.dialogue, meta={**episode.dialogue.meta, "episode": worth})
+    return replace(episode.dialogue, meta={**episode.dialogue.meta, "episode": scores})
 
 
-def shown(step: int, episodes: Sequence[Episode], count: int) -> list[list[Any]]:
-    """Rows of `COLUMNS`, of `count` episodes spread over those of a step."""
+def table_rows(step: int, episodes: Sequence[Episode], count: int) -> list[list[Any]]:
+    """Rows of `COLUMNS` for `count` evenly spaced episodes of a step."""
     every = max(1, len(episodes) // count) if count else 1
     return [_row(step, episode) for episode in episodes[::every][:count]]
 

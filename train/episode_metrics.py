@@ -1,7 +1,6 @@
-"""What the episodes of a step look like, in numbers: how often each label, how long, how many unknown, cut off, alike.
+"""Per-step episode metrics: label shares, lengths, and shares of unknown, truncated and duplicate turns.
 
-Under these a policy that exploits its reward shows: one question for every answer, copies, plans. Pure: episodes in,
-numbers out, always under the same names.
+Reward hacking shows here: one question for every answer, copies, plans. Pure functions, and always the same names.
 """
 
 from __future__ import annotations
@@ -12,20 +11,20 @@ from eval.dialogue import Message
 from eval.labels import LABELS, SPECIFIC
 from train.episodes import Episode
 
-FIGURES = (
+METRICS = (
     *("unknown_share", "judged_share", "genuine_share", "specific_share", "questions_share", "distinct_share"),
     *("cut_off/assistant", "cut_off/user", "tokens/assistant", "tokens/user", "characters/assistant"),
     *("characters/user",),
     *(f"labels/{label}" for label in LABELS),
 )
-"""Shares are of all episodes, those of labels and of genuine and specific turns of the judged ones."""
+"""Shares are of all episodes, except that label, genuine and specific shares are of the judged ones."""
 
 
 def metrics(episodes: Sequence[Episode]) -> dict[str, float | None]:
-    """Every one of `FIGURES`; None where there is nothing to count."""
+    """Every name in `METRICS`; None where there is nothing to count."""
     judgements = [episode.dialogue.judgement for episode in episodes if episode.dialogue.judgement]
     turns = [episode.dialogue.messages[-1].text for episode in episodes]
-    found = {
+    values = {
         "unknown_share": _share([None in episode.rewards.values() for episode in episodes]),
         "judged_share": _share([episode.dialogue.judgement is not None for episode in episodes]),
         "genuine_share": _share([judgement.genuine for judgement in judgements]),
@@ -34,13 +33,13 @@ def metrics(episodes: Sequence[Episode]) -> dict[str, float | None]:
         "distinct_share": len({turn.strip().lower() for turn in turns}) / len(turns) if turns else None,
     }
     for role in ("assistant", "user"):
-        said = [message for episode in episodes for message in _sampled(episode) if message.role == role]
-        found[f"cut_off/{role}"] = _share([message.finish == "length" for message in said])
-        found[f"tokens/{role}"] = _mean(said, lambda message: message.tokens or 0)
-        found[f"characters/{role}"] = _mean(said, lambda message: len(message.text))
+        sampled = [message for episode in episodes for message in _sampled(episode) if message.role == role]
+        values[f"cut_off/{role}"] = _share([message.finish == "length" for message in sampled])
+        values[f"tokens/{role}"] = _mean(sampled, lambda message: message.tokens or 0)
+        values[f"characters/{role}"] = _mean(sampled, lambda message: len(message.text))
     for label in LABELS:
-        found[f"labels/{label}"] = _share([judgement.label == label for judgement in judgements])
-    return {name: found[name] for name in FIGURES}
+        values[f"labels/{label}"] = _share([judgement.label == label for judgement in judgements])
+    return {name: values[name] for name in METRICS}
 
 
 def _sampled(episode: Episode) -> Sequence[Message]:
@@ -52,5 +51,5 @@ def _share(hits: Sequence[bool]) -> float | None:
     return sum(hits) / len(hits) if hits else None
 
 
-def _mean(said: Sequence[Message], size: Callable[[Message], int]) -> float | None:
-    return sum(map(size, said)) / len(said) if said else None
+def _mean(messages: Sequence[Message], size: Callable[[Message], int]) -> float | None:
+    return sum(map(size, messages)) / len(messages) if messages else None

@@ -1,7 +1,7 @@
-"""An episode: the ids that were sampled, in spans of one turn each, and the dialogue that they say.
+"""An episode: a dialogue with the token ids its last turns were sampled as, in one span per turn.
 
-It knows no model and no trainer. What a trainer needs of it is `prompt_ids`, `completion_ids` and, of equal length,
-`trained` and `roles`.
+Knows no model and no trainer. A trainer needs `prompt_ids`, `completion_ids` and, of the same length, `trained` and
+`roles`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from eval.dialogue import Dialogue, Message, Role
 
 @dataclass(frozen=True)
 class Span:
-    """Ids in a row that one turn says, or (role None) that the template writes between two turns."""
+    """Consecutive ids of one turn, or (role None) of what the template writes between two turns."""
 
     role: Role | None
     ids: tuple[int, ...]
     trained: bool
-    """False for what was not sampled, and for a turn that was cut off."""
+    """False for ids that were not sampled and for truncated turns."""
     logprobs: tuple[float | None, ...] | None = None
-    """Of the sampler, where it tells them."""
+    """From the sampler, if it reports them."""
 
 
 @dataclass(frozen=True)
@@ -30,33 +30,33 @@ class Episode:
 
     dialogue: Dialogue
     row: int
-    """Place among the episodes of the step, over all processes."""
+    """Index among the episodes of the step, over all processes."""
     prompt_ids: tuple[int, ...]
     spans: tuple[Span, ...] = ()
     rewards: dict[str, float | None] = field(default_factory=dict)
     advantages: dict[str, float] = field(default_factory=dict)
     """By reward."""
     credit: dict[Role, float] = field(default_factory=dict)
-    """The advantage of the tokens of each turn."""
+    """The advantage of each turn's tokens, by role."""
 
     @property
     def completion_ids(self) -> list[int]:
-        """Everything after the prompt."""
+        """All ids after the prompt."""
         return [token for span in self.spans for token in span.ids]
 
     @property
     def ids(self) -> list[int]:
-        """Prompt and completion: what the next turn is sampled behind."""
+        """Prompt and completion: the context that the next turn is sampled from."""
         return [*self.prompt_ids, *self.completion_ids]
 
     @property
     def trained(self) -> list[int]:
-        """1 for each id of the completion that the loss is made of, 0 for any other."""
+        """For each id of the completion, 1 if it is part of the loss, else 0."""
         return [int(span.trained) for span in self.spans for _ in span.ids]
 
     @property
     def roles(self) -> list[Role | None]:
-        """Whose turn each id of the completion is."""
+        """For each id of the completion, the role whose turn it belongs to."""
         return [span.role for span in self.spans for _ in span.ids]
 
     @property
@@ -66,19 +66,21 @@ class Episode:
 
     @property
     def logprobs(self) -> list[float | None] | None:
-        """Of each id of the completion, 0 for what was not sampled; None where the sampler told none."""
-        found: list[float | None] = []
+        """For each id of the completion, 0 if it was not sampled; None if the sampler did not report any turn's."""
+        values: list[float | None] = []
         for span in self.spans:
             if span.role is None:
-                found += [0.0] * len(span.ids)
+                values += [0.0] * len(span.ids)
             elif span.logprobs is None:
                 return None
             else:
-                found += span.logprobs
-        return found
+                values += span.logprobs
+        return values
 
-    def said(self, message: Message, ids: Sequence[int], logprobs: Sequence[float | None] | None = None) -> Episode:
-        """This episode with one more turn. A turn that was cut off is kept, judged, and not trained."""
+    def with_turn(
+        self, message: Message, ids: Sequence[int], logprobs: Sequence[float | None] | None = None
+    ) -> Episode:
+        """This episode plus one sampled turn. A truncated turn is kept and judged but not trained."""
         span = Span(
             message.role,
             tuple(ids),
@@ -87,6 +89,6 @@ class Episode:
         )
         return replace(self, dialogue=self.dialogue.says(message), spans=(*self.spans, span))
 
-    def followed_by(self, ids: Sequence[int]) -> Episode:
-        """This episode with ids between two turns."""
+    def with_template_ids(self, ids: Sequence[int]) -> Episode:
+        """This episode plus the ids that the template writes between two turns."""
         return replace(self, spans=(*self.spans, Span(None, tuple(ids), False)))

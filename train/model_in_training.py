@@ -1,6 +1,6 @@
-"""A model in training as an engine: it generates between two optimizer steps, and training does not notice.
+"""A model being trained, as an engine: generate between optimizer steps and restore all training state after.
 
-Random numbers, attention, mode and gradients of training are what they were when generation has ended.
+Random state, attention implementation, training mode and gradients are the same after generation as before.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class ModelInTraining(Engine):
-    """The engine of `eval/engines/transformers.py` on weights that are in memory already."""
+    """The engine of `eval/engines/transformers.py` on weights that are already in memory."""
 
     def __init__(self, folder: Path, model: PreTrainedModel) -> None:
-        """`folder` is that of the base model, for its limits; `model` may hold adapters."""
+        """`folder` is the base model's, from which the limits are read; `model` may have adapters."""
         super().__init__(folder, device=str(model.device))
         self.dtype = str(model.dtype).removeprefix("torch.")
         self.model = model
@@ -30,7 +30,7 @@ class ModelInTraining(Engine):
 
 @contextmanager
 def generating(model: PreTrainedModel) -> Iterator[None]:
-    """Set `model` up to generate, and back up to train."""
+    """Within this context `model` is set up to generate; afterwards all training state is restored."""
     import numpy
     import torch
 

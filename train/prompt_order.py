@@ -1,6 +1,6 @@
-"""The order in which a GRPO run meets its prompts: shuffles of all of them, one after the other, to the last step.
+"""The order in which a GRPO run visits its prompts: consecutive shuffles of all prompts, up to the last step.
 
-It depends on the seed alone. There is one epoch, as long as the run: a resumed run only has to skip what is done.
+It depends only on the seed. The run is a single epoch, so a resumed run only has to skip the steps already done.
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from collections.abc import Iterator
 
 
 class PromptOrder:
-    """Indices of prompts for a data loader: each prompt `group` times in a row, each batch of them `repeats` times.
+    """Sampler of prompt indices: each prompt `group` times in a row, each batch of prompts `repeats` times.
 
-    A sampler in the layout of TRL's `RepeatSampler`, which draws the order of an epoch from a stream that a resumed
-    run begins anew.
+    Has the layout of TRL's `RepeatSampler`, whose random stream would restart in a resumed run.
     """
 
     def __init__(self, prompts: int, *, batch: int, group: int, repeats: int, batches: int, seed: int) -> None:
-        """Lay out a run.
+        """Define the order of a whole run.
 
         Args:
-            prompts: how many there are.
+            prompts: number of prompts.
             batch: prompts whose episodes are sampled together.
-            group: episodes of a prompt.
+            group: episodes per prompt.
             repeats: micro-steps that use the episodes of a batch.
-            batches: of the whole run.
+            batches: number of batches in the whole run.
         """
         self._prompts, self._batch, self._group, self._repeats = prompts, batch, group, repeats
         self._batches, self._seed = batches, seed

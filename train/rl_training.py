@@ -17,7 +17,7 @@ from train.accuracy_price import multiplier_after
 from train.adapters import trained_weights
 from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
-from train.episode_log import COLUMNS, EpisodeLog, shown
+from train.episode_log import COLUMNS, EpisodeLog, table_rows
 from train.episodes import Episode
 from train.held_out_probe import Measured
 from train.kernels import refuse_slow_path
@@ -141,7 +141,7 @@ def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, 
         if records.episodes is not None:
             records.episodes.append(step, scored.episodes)
         if count:
-            records.tracker.table(step, "episodes", COLUMNS, shown(step, scored.episodes, count))
+            records.tracker.table(step, "episodes", COLUMNS, table_rows(step, scored.episodes, count))
         return scored
 
     return score

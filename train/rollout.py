@@ -1,9 +1,9 @@
-"""The episodes of a step, for TRL's `rollout_func`: each turn sampled, the whole scored, credit given to each turn.
+"""The rollout of a step, for TRL's `rollout_func`: samples each turn, scores the episodes and credits each turn.
 
     GRPOTrainer(..., rollout_func=Rollout(...))
 
-The trainer's prompts are ids of dialogues, so that no text is rendered but by the chat format. The ids of a row that
-is sampled are those that it is trained on; nothing is decoded and tokenized again.
+The trainer's prompts are dialogue ids, so that only the chat format renders text. The ids that are sampled are the ids
+that are trained on; nothing is decoded and tokenized again.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ if TYPE_CHECKING:
     from trl import GRPOTrainer
 
 Score = Callable[[int, list[Episode]], Scored]
-"""(step, every episode of the step) -> the same with rewards, advantages and credit, and metrics of them."""
+"""(step, all episodes of the step) -> the episodes with rewards, advantages and credit, and their metrics."""
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """Plays episodes with the policy of a trainer."""
+    """Generates episodes with the policy of a trainer."""
 
     dialogues: Mapping[str, Dialogue]
-    """What episodes start from, by id."""
+    """The dialogues that episodes start from, by id."""
     chat_format: ChatFormat
     boundary: TurnBoundary | None
-    """Between answer and user's turn; None where the answer is stored text."""
+    """Between answer and user turn; None if the answer is stored text."""
     answer_tokens: int
     user_tokens: int
     seed: int
     name: str
-    """Of the policy, as who spoke a turn."""
+    """Name of the policy, recorded as the author of its turns."""
     score: Score
     metric_names: Sequence[str]
-    """Of the metrics that `score` gives."""
+    """Names of the metrics that `score` returns."""
     before: Callable[[GRPOTrainer], None] = lambda trainer: None
-    """Is called with the trainer before episodes are sampled, when its sampler has its weights."""
+    """Called with the trainer before sampling, after the trainer has synced its weights to the sampler."""
 
     def __call__(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
-        """What TRL needs of the episodes of this process; `credit` and `rewards` are columns of ours."""
+        """TRL's rollout columns for the episodes of this process, plus our columns `credit` and `rewards`."""
         self.before(trainer)
         step, copies = trainer.state.global_step, int(trainer.num_generations or 1)
         first = trainer.accelerator.process_index * len(prompts)
-        episodes = [self._start(self.dialogues[id], first + place) for place, id in enumerate(prompts)]
+        episodes = [self._start(self.dialogues[id], first + index) for index, id in enumerate(prompts)]
         if self.boundary is not None:
-            episodes = self._speak(trainer, step, episodes, "assistant", copies)
-            episodes = [episode.followed_by(self.boundary.after(episode.completion_ids)) for episode in episodes]
-            episodes = self._speak(trainer, step, episodes, "user", 1)
+            episodes = self._sample(trainer, step, episodes, "assistant", copies)
+            episodes = [episode.with_template_ids(self.boundary.after(episode.completion_ids)) for episode in episodes]
+            episodes = self._sample(trainer, step, episodes, "user", 1)
         else:
-            episodes = self._speak(trainer, step, episodes, "user", copies)
+            episodes = self._sample(trainer, step, episodes, "user", copies)
         everyone, metrics = self._score_all(step, episodes)
         for name, value in metrics.items():
             trainer._metrics["train"][name].append(math.nan if value is None else value)
@@ -78,7 +78,7 @@ class Rollout:
         role = "user" if self.boundary is None else "assistant"
         return Episode(dialogue, row, tuple(self.chat_format.open_turn(dialogue.messages, role)))
 
-    def _speak(
+    def _sample(
         self,
         trainer: GRPOTrainer,
         step: int,
@@ -92,16 +92,16 @@ class Rollout:
         seeds = [int(content_hash([self.seed, step, episode.row, role]), 16) for episode in episodes]
         sampled = generate(trainer, [episode.ids for episode in episodes], limits, seeds, copies)
         return [
-            episode.said(self._message(turn.ids, role, step), turn.ids, turn.logprobs)
+            episode.with_turn(self._message(turn.ids, role, step), turn.ids, turn.logprobs)
             for episode, turn in zip(episodes, sampled, strict=True)
         ]
 
     def _message(self, ids: Sequence[int], role: Literal["assistant", "user"], step: int) -> Message:
-        said = self.chat_format.clean(ids, role)
-        return Message(role, said.text, f"{self.name}@step-{step:06d}", said.finish, len(ids), said.reasoning)
+        turn = self.chat_format.clean(ids, role)
+        return Message(role, turn.text, f"{self.name}@step-{step:06d}", turn.finish, len(ids), turn.reasoning)
 
     def _score_all(self, step: int, episodes: list[Episode]) -> Scored:
-        """Score the episodes of every process in one place, with one judge and its one budget."""
+        """Score the episodes of all processes in the main process, with one judge and its budget."""
         from accelerate.utils import gather_object
 
         everyone: list[Episode] = gather_object(episodes)

@@ -1,7 +1,7 @@
-"""Sampling inside `transformers.generate` in which each row draws from a random stream of its own.
+"""Sampling within `transformers.generate` in which each row draws from its own random stream.
 
-A row's tokens depend on its logits and its seed: not on the rows beside it, on the process that it is in, or on what
-was generated before. It knows no trainer.
+A row's tokens depend only on its logits and its seed, not on the other rows of the batch, the process, or what was
+generated before. Knows no trainer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class RowSampling:
-    """A logits processor of transformers that leaves each row one token to sample: the one it has drawn."""
+    """A transformers logits processor that samples a token for each row and leaves only that token possible."""
 
     def __init__(self, seeds: Sequence[int], temperature: float) -> None:
         self._streams = [random.Random(seed) for seed in seeds]
         self._sampling = Sampling(temperature=temperature)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """Scores (rows, vocabulary) of 0 for the drawn token and -inf for any other.
+        """Scores (rows, vocabulary): 0 for the sampled token, -inf for any other.
 
         Raises:
             ConfigError: a row's logits are not finite.
@@ -41,8 +41,8 @@ class RowSampling:
 
 
 @contextmanager
-def sampled_by_row(model: Any, seeds: Sequence[int], temperature: float) -> Iterator[None]:
-    """Let `model.generate`, whoever calls it, sample row i of its batch from the stream of `seeds[i]`."""
+def sample_by_row(model: Any, seeds: Sequence[int], temperature: float) -> Iterator[None]:
+    """Within this context, every call of `model.generate` samples row i from a stream seeded with `seeds[i]`."""
     generate = model.generate
 
     def seeded(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Episodes with rewards and credit: graded, judged within a deadline, compared with their group.
+"""Scores the episodes of a step: grades and judges them within a deadline, and computes rewards, advantages and credit.
 
-It runs in one process for the episodes of all. It knows no trainer and no chat format.
+Runs in one process, for the episodes of all processes. Knows no trainer and no chat format.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Role
-from eval.tasks import gsm8k
-from train.episode_metrics import FIGURES, metrics
+from eval.grading.answers import grade_number
+from train.episode_metrics import METRICS, metrics
 from train.episodes import Episode
 from train.reward_judge import RewardJudge
 from train.turn_credit import Scale, advantages, by_turn
 
-BLIND = 3
-"""Steps without any rewarded episode after which a run stops."""
+MAX_STEPS_WITHOUT_REWARD = 3
+"""A run stops after this many consecutive steps in which every episode has an unknown reward."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RewardFunction:
 
 
 class Scored(NamedTuple):
-    """The episodes of a step, and what they look like in numbers, always under the same names."""
+    """The scored episodes of a step, and metrics of them, which always have the same names."""
 
     episodes: list[Episode]
     metrics: dict[str, float | None]
@@ -46,56 +46,62 @@ class Scorer:
     judge: RewardJudge
     credit: Literal["turn", "episode"]
     group: int
-    """Episodes of a prompt."""
+    """Episodes per prompt."""
     scale: Scale
-    blind: int = field(default=0, init=False)
-    """Steps up to now of which no episode could be rewarded."""
+    steps_without_reward: int = field(default=0, init=False)
+    """Consecutive steps up to now in which no episode had all its rewards."""
 
     @property
     def metric_names(self) -> list[str]:
-        """Those of `Scored.metrics`."""
-        return [*FIGURES, *(f"{metric}/{name}" for name in self.rewards for metric in ("weight", "zero_spread"))]
+        """The names in `Scored.metrics`."""
+        return [*METRICS, *(f"{metric}/{name}" for name in self.rewards for metric in ("weight", "zero_spread"))]
 
     def __call__(self, episodes: Sequence[Episode]) -> Scored:
-        """Every episode with its dialogue graded and judged, its rewards, their advantages and its credit.
+        """The episodes with graded and judged dialogues, rewards, advantages and credit.
+
+        `Dialogue.correct` says whether the answer's number equals the reference, whichever source the prompt is from;
+        it is None for a prompt without a numeric reference.
 
         Raises:
-            ConfigError: the judge refuses, or no episode of several steps could be rewarded.
+            ConfigError: the judge raises one, or no episode got a reward in `MAX_STEPS_WITHOUT_REWARD` steps.
         """
         judged = self.judge.decide([episode.dialogue for episode in episodes])
         rewarded = [
             self._rewarded(replace(episode, dialogue=dialogue))
             for episode, dialogue in zip(episodes, judged, strict=True)
         ]
-        self._stop_if_blind(rewarded)
+        self._stop_without_rewards(rewarded)
         turns = {name: reward.turn for name, reward in self.rewards.items()}
-        found = advantages([episode.rewards for episode in rewarded], self.group, self.scale)
+        by_reward = advantages([episode.rewards for episode in rewarded], self.group, self.scale)
         scored = [
             replace(episode, advantages=own, credit=by_turn(own, self.weights, turns, self.credit))
-            for episode, own in zip(rewarded, found, strict=True)
+            for episode, own in zip(rewarded, by_reward, strict=True)
         ]
         return Scored(scored, {**metrics(scored), **self._metrics(scored)})
 
     def _rewarded(self, episode: Episode) -> Episode:
-        dialogue = replace(episode.dialogue, correct=gsm8k.check(episode.dialogue))
+        dialogue = replace(episode.dialogue, correct=grade_number(episode.dialogue))
         rewards = {name: reward.function(dialogue) for name, reward in self.rewards.items()}
         return replace(episode, dialogue=dialogue, rewards=rewards)
 
-    def _stop_if_blind(self, rewarded: Sequence[Episode]) -> None:
-        self.blind = self.blind + 1 if all(None in episode.rewards.values() for episode in rewarded) else 0
-        if self.blind < BLIND:
+    def _stop_without_rewards(self, rewarded: Sequence[Episode]) -> None:
+        none_rewarded = all(None in episode.rewards.values() for episode in rewarded)
+        self.steps_without_reward = self.steps_without_reward + 1 if none_rewarded else 0
+        if self.steps_without_reward < MAX_STEPS_WITHOUT_REWARD:
             return
         failures = [episode.dialogue.failure for episode in rewarded if episode.dialogue.failure]
         kinds = Counter(f"{failure.kind}: {failure.detail}" for failure in failures)
-        why = kinds.most_common(1)[0][0] if kinds else "a reward does not know its episodes"
-        raise ConfigError(f"no episode of {BLIND} steps could be rewarded, so that nothing is trained ({why})")
+        why = kinds.most_common(1)[0][0] if kinds else "a reward is unknown for every episode"
+        raise ConfigError(
+            f"no episode of {MAX_STEPS_WITHOUT_REWARD} consecutive steps got a reward, so nothing is trained ({why})"
+        )
 
     def _metrics(self, scored: Sequence[Episode]) -> dict[str, float | None]:
-        """Of each reward: its weight, and the share of groups in which it tells no episode from another."""
-        found: dict[str, float | None] = {}
+        """For each reward, its weight and the share of groups in which all its advantages are 0."""
+        values: dict[str, float | None] = {}
         starts = range(0, len(scored), self.group)
         for name in self.rewards:
             flat = [not any(e.advantages[name] for e in scored[start : start + self.group]) for start in starts]
-            found[f"weight/{name}"] = self.weights[name]
-            found[f"zero_spread/{name}"] = sum(flat) / len(flat) if flat else None
-        return found
+            values[f"weight/{name}"] = self.weights[name]
+            values[f"zero_spread/{name}"] = sum(flat) / len(flat) if flat else None
+        return values

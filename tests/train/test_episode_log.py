@@ -11,16 +11,17 @@ import pytest
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Judgement, Message
 from eval.rows import read_rows
-from train.episode_log import COLUMNS, EpisodeLog, shown
+from train.episode_log import COLUMNS, EpisodeLog, table_rows
 from train.episodes import Episode
 
 
 def episode(row: int, turn: str = "Why?") -> Episode:
     start = Episode(Dialogue("sums", (Message("user", "Add 7 to 5."),), meta={"split": "train"}), row, (1,))
-    said = start.said(Message("assistant", "12", "tiny", "stop", 1), [2]).said(Message("user", turn, "tiny"), [3])
-    judged = replace(said.dialogue, judgement=Judgement("other", False, "fake"), correct=True)
+    answered = start.with_turn(Message("assistant", "12", "tiny", "stop", 1), [2])
+    whole = answered.with_turn(Message("user", turn, "tiny"), [3])
+    judged = replace(whole.dialogue, judgement=Judgement("other", False, "fake"), correct=True)
     worth = {"rewards": {"gsm8k": 1.0}, "advantages": {"gsm8k": 0.5}, "credit": {"assistant": 0.5, "user": 0.0}}
-    return replace(said, dialogue=judged, **worth)
+    return replace(whole, dialogue=judged, **worth)
 
 
 def test_an_episode_is_a_dialogue_that_says_what_it_was_worth(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_damaged_file_is_an_error_that_says_where(tmp_path: Path) -> None:
 
 
 def test_the_table_has_as_many_episodes_as_are_asked_for_from_all_over_the_step() -> None:
-    rows = shown(2, [episode(row) for row in range(10)], 3)
+    rows = table_rows(2, [episode(row) for row in range(10)], 3)
     assert len(rows) == 3 and {len(row) for row in rows} == {len(COLUMNS)}
-    assert shown(2, [episode(0)], 4) and not shown(2, [episode(0)], 0)
+    assert table_rows(2, [episode(0)], 4) and not table_rows(2, [episode(0)], 0)
     assert json.dumps(rows)

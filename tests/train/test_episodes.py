@@ -8,8 +8,8 @@ from train.episodes import Episode
 
 def episode() -> Episode:
     start = Episode(Dialogue("sums", (Message("user", "Add 7 to 5."),)), 3, (1, 2, 3))
-    answered = start.said(Message("assistant", "12", "tiny", "stop", 2), [4, 5], [-0.1, -0.2])
-    return answered.followed_by([6, 7]).said(Message("user", "Why", "tiny", "length", 1), [8], [-0.3])
+    answered = start.with_turn(Message("assistant", "12", "tiny", "stop", 2), [4, 5], [-0.1, -0.2])
+    return answered.with_template_ids([6, 7]).with_turn(Message("user", "Why", "tiny", "length", 1), [8], [-0.3])
 
 
 def test_a_turn_is_sampled_behind_everything_before_it() -> None:
@@ -25,7 +25,7 @@ def test_what_was_not_sampled_and_what_was_cut_off_is_not_trained() -> None:
 
 
 def test_without_the_log_probabilities_of_one_turn_there_are_none() -> None:
-    silent = episode().said(Message("assistant", "So", "tiny", "stop", 1), [9])
+    silent = episode().with_turn(Message("assistant", "So", "tiny", "stop", 1), [9])
     assert silent.logprobs is None
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from eval.config import ConfigError
-from train.row_sampling import RowSampling, sampled_by_row
+from train.row_sampling import RowSampling, sample_by_row
 
 
 def drawn(scores: torch.Tensor, seeds: list[int], temperature: float = 1.0, steps: int = 1) -> list[list[int]]:
@@ -46,7 +46,7 @@ def test_generate_is_seeded_inside_and_as_before_after() -> None:
             return kwargs
 
     model = Model()
-    with sampled_by_row(model, [1], 1.0):
+    with sample_by_row(model, [1], 1.0):
         (processor,) = model.generate(max_new_tokens=3)["logits_processor"]
     assert isinstance(processor, RowSampling)
     assert model.generate(max_new_tokens=3) == {"max_new_tokens": 3}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,8 +41,8 @@ class ByFirstWord:
 
 def episode(row: int, answer: str, turn: str, finish: str = "stop") -> Episode:
     start = Episode(Dialogue("sums", (Message("user", "Add 7 to 5."),), reference="12"), row, (1, 2))
-    answered = start.said(Message("assistant", answer, "tiny", finish, 2), [3, 4]).followed_by([5])
-    return answered.said(Message("user", turn, "tiny", "stop", 1), [6])
+    answered = start.with_turn(Message("assistant", answer, "tiny", finish, 2), [3, 4]).with_template_ids([5])
+    return answered.with_turn(Message("user", turn, "tiny", "stop", 1), [6])
 
 
 EPISODES = [
@@ -56,6 +57,12 @@ def scorer(credit: str = "turn", **weights: float) -> Scorer:
     return Scorer(
         REWARDS, {"gsm8k": 1.0, "followup": 1.0, **weights}, RewardJudge(ByFirstWord(), 10.0), credit, 4, "none"
     )
+
+
+def test_the_grade_is_of_the_number_whichever_source_the_prompt_is_from() -> None:
+    assert all(e.dialogue.task == "sums" for e in EPISODES)
+    no_reference = [replace(e, dialogue=replace(e.dialogue, reference=None)) for e in EPISODES]
+    assert [e.dialogue.correct for e in scorer()(no_reference).episodes] == [None] * 4
 
 
 def test_rewards_come_from_grade_and_judgement() -> None:
@@ -110,10 +117,10 @@ def test_a_group_whose_rewards_are_all_alike_is_counted() -> None:
 
 
 def test_steps_in_which_nothing_could_be_rewarded_stop_the_run() -> None:
-    blind, unknown = scorer(), [EPISODES[2]] * 4
-    blind(unknown), blind(unknown), blind(EPISODES), blind(unknown), blind(unknown)
-    with pytest.raises(ConfigError, match=r"no episode of 3 steps could be rewarded.*refusal"):
-        blind(unknown)
+    score, unknown = scorer(), [EPISODES[2]] * 4
+    score(unknown), score(unknown), score(EPISODES), score(unknown), score(unknown)
+    with pytest.raises(ConfigError, match=r"no episode of 3 consecutive steps got a reward.*refusal"):
+        score(unknown)
 
 
 def test_a_step_without_any_judgement_has_the_same_names() -> None:

@@ -52,8 +52,8 @@ def test_the_deviation_of_all_groups_divides_with_scale_batch() -> None:
     assert [row["gsm8k"] for row in found] == pytest.approx([0.5 / (0.5 + SOFTENING), -0.5 / (0.5 + SOFTENING), 0, 0])
 
 
-def test_episodes_that_are_no_whole_groups_are_refused() -> None:
-    with pytest.raises(ValueError, match="5 episodes are no whole groups of 4"):
+def test_a_number_of_episodes_that_groups_do_not_divide_is_refused() -> None:
+    with pytest.raises(ValueError, match="5 episodes cannot be divided into groups of 4"):
         advantages(rows(*[(0, 0)] * 5), 4, "group")
 
 
