@@ -83,8 +83,8 @@ def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
     return _joined_deepspeed(CONFIGS / "deepspeed" / f"{parallel}.json", on_cpu, timeout_s)
 
 
-def refuse_other_number(run_dir: Path) -> None:
-    """Refuse to go on in a folder whose run was begun by another number of processes.
+def refuse_other_number(run_dir: Path, processes: int) -> None:
+    """Refuse to resume a run in `run_dir` that was started with another number of processes.
 
     Raises:
         ConfigError: it was; the message says what to do.
@@ -92,13 +92,13 @@ def refuse_other_number(run_dir: Path) -> None:
     try:
         protocol = json.loads((run_dir / "manifest.json").read_text(encoding="utf-8"))["protocol"]
     except (OSError, ValueError, KeyError):
-        return  # no run yet, or not one that can be read, of which the run folder says more
+        return  # no run yet, or a manifest that `RunDir` refuses with a better message
     before = protocol.get("processes") if isinstance(protocol, dict) else None
-    if before not in (None, processes()):
+    if before not in (None, processes):
         raise ConfigError(
-            f"{run_dir} holds a run of {before} processes, and now there are {processes()}: the state of optimizer and "
-            f"random numbers is divided among them. Start {before} processes to go on, or begin again in another "
-            "--run-dir; with global_batch_size set, any number of them takes the same steps"
+            f"{run_dir} holds a run of {before} processes, and now there are {processes}; resume with {before} "
+            f"(--processes {before} in eval.doctor), because optimizer and random states belong to a number of "
+            "processes, or choose another --run-dir"
         )
 
 

@@ -25,6 +25,7 @@ def overview(parts: Parts) -> Table:
     rewards = ", ".join(f"{reward.weight:g} x {name}" for name, reward in config.rewards.items())
     notes = [
         f"{arguments.max_steps} steps of {per_step} episodes, {arguments.num_generations} of a prompt",
+        f"an optimizer step: {parts.division}",
         f"rewards: {rewards}; credit by {config.credit}; judged by {parts.judge.id}",
         f"evaluated by {parts.probe.judge.id}" if parts.probe else "no probe: nothing is evaluated meanwhile",
     ]

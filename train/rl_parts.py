@@ -18,6 +18,7 @@ from eval.judge import Judge
 from eval.rendering.chat_format import ChatFormat
 from eval.rendering.model_format import open_chat_format
 from eval.weights import model_folder, model_id, model_limits
+from train.global_batch import division
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.rl_config import RlConfig
 from train.rl_prompts import open_prompts
@@ -55,6 +56,8 @@ class Parts:
     """What episodes start from, by the id of the dialogue."""
     judge: Judge
     probe: HeldOutProbe | None
+    planned: int | None = None
+    """Processes of a run that is only planned; None for those that a launcher has started."""
 
     @property
     def is_local(self) -> bool:
@@ -93,7 +96,12 @@ class Parts:
 
         config = self.config
         tokens = config.user_tokens + (config.answer_tokens + self.boundary.longest if self.boundary else 0)
-        return grpo_arguments(config, config.run_dir / "checkpoints", tokens)
+        return grpo_arguments(config, config.run_dir / "checkpoints", tokens, self.planned)
+
+    @property
+    def division(self) -> str:
+        """How a step is divided among processes and passes, in words."""
+        return division(self.arguments, self.config.trl)
 
     @property
     def rewards(self) -> dict[str, RewardFunction]:
@@ -113,8 +121,11 @@ class Parts:
         return open_model(self.folder, getattr(torch, self.config.dtype))
 
 
-def open_parts(config: RlConfig) -> Parts:
+def open_parts(config: RlConfig, planned: int | None = None) -> Parts:
     """Open what `config` names, weights aside.
+
+    Args:
+        planned: processes of a run that is only planned; None for those that a launcher has started.
 
     Raises:
         ConfigError: model, prompts or judge are missing, malformed or do not fit together.
@@ -134,7 +145,7 @@ def open_parts(config: RlConfig) -> Parts:
             f"judge {judge.id} would reward what it evaluates, so that the evaluation says how well it was exploited; "
             "take another judge or another probe.judge, or set allow_same_judge: true"
         )
-    return Parts(config, folder, chat_format, boundary, prompts, judge, probe)
+    return Parts(config, folder, chat_format, boundary, prompts, judge, probe, planned)
 
 
 def _open_judge(judge: Plugin, seconds: float) -> Judge:

@@ -45,7 +45,7 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         nobody = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _silent)
         gathered(train(parts, config.run_dir, nobody)[0])
         return None
-    refuse_other_number(config.run_dir)
+    refuse_other_number(config.run_dir, arguments.world_size)
     selection = {"seed": config.seed, "tasks": {}}
     with (
         RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,

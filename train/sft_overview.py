@@ -25,4 +25,5 @@ def overview(parts: Parts) -> Table:
     ]
     left_out = [f"{source}, {reason}: {count}" for (source, reason), count in sorted(mixture.left_out.items())]
     notes = [f"left out: {'; '.join(left_out)}"] if left_out else []
-    return Table("Training examples", COLUMNS, tuple(rows), (*notes, f"{parts.steps} steps of {parts.batch} examples"))
+    notes.append(f"{parts.steps} steps of {parts.batch} examples: {parts.division}")
+    return Table("Training examples", COLUMNS, tuple(rows), tuple(notes))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval.rendering.chat_format import ChatFormat
 from eval.rendering.model_format import open_chat_format
 from eval.weights import model_folder, model_id
+from train.global_batch import division
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.mixture import Mixture, mix
 from train.sft_config import SftConfig
@@ -39,6 +40,8 @@ class Parts:
     replay: RowFile | None
     mixture: Mixture
     probe: HeldOutProbe | None
+    planned: int | None = None
+    """Processes of a run that is only planned; None for those that a launcher has started."""
 
     @property
     def is_local(self) -> bool:
@@ -90,7 +93,12 @@ class Parts:
         """What TRL's trainer is told."""
         from train.trl_arguments import trl_arguments
 
-        return trl_arguments(self.config, self.config.run_dir / "checkpoints")
+        return trl_arguments(self.config, self.config.run_dir / "checkpoints", self.planned)
+
+    @property
+    def division(self) -> str:
+        """How a step is divided among processes and passes, in words."""
+        return division(self.arguments, self.config.trl)
 
     @property
     def batch(self) -> int:
@@ -121,8 +129,11 @@ class Parts:
         return model if self.config.lora is None else add_adapters(model, self.config.lora)
 
 
-def open_parts(config: SftConfig) -> Parts:
+def open_parts(config: SftConfig, planned: int | None = None) -> Parts:
     """Open what `config` names, weights aside.
+
+    Args:
+        planned: processes of a run that is only planned; None for those that a launcher has started.
 
     Raises:
         ConfigError: data, model or replay are missing, malformed or do not fit together.
@@ -144,4 +155,4 @@ def open_parts(config: SftConfig) -> Parts:
     if config.probe is not None:
         files = [file for file in (conversations, replay) if file]
         probe = open_probe(config.probe_config(config.run_dir), [row for file in files for row in file.rows])
-    return Parts(config, folder, chat_format, conversations, replay, mixture, probe)
+    return Parts(config, folder, chat_format, conversations, replay, mixture, probe, planned)

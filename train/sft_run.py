@@ -39,7 +39,7 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         nobody = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _unheard
         gathered(train(parts, config.run_dir, *nobody)[0])
         return None
-    refuse_other_number(config.run_dir)
+    refuse_other_number(config.run_dir, parts.arguments.world_size)
     with (
         RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,
         closing(begin("sft", config.name, config.report_to, parts, run.path, parts.data_files)) as tracker,

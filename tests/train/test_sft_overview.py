@@ -18,12 +18,12 @@ def example(tokens: int, trained: int, weight: float = 1.0) -> TrainingExample:
 def test_the_share_of_the_loss_counts_weighted_tokens():
     examples = {"conversations": [example(100, 10), example(60, 20)], "replay": [example(200, 120, weight=0.5)]}
     left_out = Counter({("replay", "graded wrong"): 3, ("conversations", "longer than 9 tokens"): 1})
-    table = overview(SimpleNamespace(mixture=Mixture(examples, left_out), steps=7, batch=8))
+    table = overview(SimpleNamespace(mixture=Mixture(examples, left_out), steps=7, batch=8, division="2 processes x 4"))
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["conversations", "2", "160", "30", "33.3", "100"],
         ["replay", "1", "200", "120", "66.7", "200"],
     ]
     assert table.notes == (
         "left out: conversations, longer than 9 tokens: 1; replay, graded wrong: 3",
-        "7 steps of 8 examples",
+        "7 steps of 8 examples: 2 processes x 4",
     )
