@@ -98,7 +98,7 @@ def run(dialogues: list[Dialogue]) -> tuple[Pass, Pass]:
             model="judge",
             base_url=url,
             api_key_variable=None,
-            cache=Path(folder) / "judgements.sqlite",
+            cache=Path(folder) / "judgements",
             canary=False,
             concurrency=CONCURRENCY,
         )

@@ -16,6 +16,10 @@ export USERTURN_DATA="${USERTURN_DATA-}"
 export HF_HOME="${HF_HOME:-$HOME/.cache/huggingface}"
 export HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-0}"
 
+# Replies of paid judges and teachers, so that none is paid for twice; empty: ~/.cache/userturn. It must be seen by all
+# nodes and outlive a job: on a node's own disk it is lost, and a job that is started again pays again.
+export USERTURN_CACHE="${USERTURN_CACHE-}"
+
 # A proxy, where compute nodes reach judges and W&B through one, and the names that are reached without it.
 export https_proxy="${https_proxy-}"
 export no_proxy="${no_proxy:-localhost,127.0.0.1}"
@@ -29,7 +33,7 @@ export MAX_REQUEUES="${MAX_REQUEUES:-20}"
 # Seconds within which the server of slurm/rl_server.sh must have loaded its model.
 export SERVER_START_S="${SERVER_START_S:-1800}"
 
-for name in SBATCH_ACCOUNT SBATCH_PARTITION USERTURN_DATA https_proxy; do
+for name in SBATCH_ACCOUNT SBATCH_PARTITION USERTURN_DATA USERTURN_CACHE https_proxy; do
   [ -n "${!name}" ] || unset "$name" # empty means none, not a name
 done
 unset name

@@ -1,6 +1,6 @@
-"""A language model as teacher, behind OpenAI's API or any server that speaks chat completions with JSON-schema output.
+"""A language model as teacher, over OpenAI's API or any chat completions server with JSON-schema output.
 
-It speaks both sides of each plan, one turn a request; what it is told is in `openai.yaml` beside it and in the styles.
+It generates both sides of each plan, one turn per request; its prompts are in `openai.yaml` and in the styles.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from eval.dialogue import Dialogue, Message
 
 PROMPTS = Path(__file__).with_suffix(".yaml")
 LONGEST = 24_000
-"""Bytes of person and conversation that an estimate reckons with: a long answer and three more exchanges have fewer."""
-CACHE = Path("~/.cache/userturn/turns.sqlite")
+"""Bytes of persona and conversation assumed for the cost bound; a long answer and three more exchanges have fewer."""
+CACHE = Path("$USERTURN_CACHE/turns")
 
 
 class Teacher:
-    """Asks a model for turn after turn of many conversations at once, and believes only replies that keep the schema.
+    """Generates many conversations concurrently, turn by turn, and accepts only replies that match the schema.
 
     Args:
-        model: at OpenAI, a dated id, because an alias moves to another model some day.
-        base_url: where the server's `/chat/completions` is. Any but OpenAI's is named in the id of the teacher.
+        model: at OpenAI, a dated id, because an alias may later point to another model.
+        base_url: parent URL of the server's `/chat/completions`. Any but OpenAI's is part of the teacher's id.
         api_key_variable: name of the environment variable that holds the key; None for a server without keys.
         reasoning_effort: None leaves it to the server.
         temperature: None leaves it to the server. The gpt-5 family refuses it.
-        max_completion_tokens: of one turn, reasoning included.
-        budget_usd: US dollars that this teacher may spend; the rest of the conversations then fail with kind "budget".
-            It is a limit of one process: what was spent before it started is not counted.
-        cache: file of spoken turns, shared by every run of one machine; None remembers them in memory only. Where the
-            home is on a network file system, name a file on a local disk: `--teacher.cache /local/turns.sqlite`.
-        concurrency: most requests at once; it adapts below that. Twice as many conversations are in hand.
-        attempt_s: seconds for one attempt.
-        request_s: seconds for one turn with all its attempts.
-        backoff_s: seconds before the first retry, at most; doubled for each further one.
+        max_completion_tokens: per turn, reasoning included.
+        budget_usd: US dollars that this teacher may spend; the remaining conversations then fail with kind "budget".
+            The limit is per process: earlier spending is not counted.
+        cache: folder of generated turns, shared by all runs, also across machines that mount it. By default it is in
+            the folder that USERTURN_CACHE names, else in `~/.cache/userturn`. None caches in memory only.
+        concurrency: maximum concurrent requests; adapts below that. Twice as many conversations are in progress.
+        attempt_s: timeout of one attempt, in seconds.
+        request_s: timeout of one turn with all its attempts, in seconds.
+        backoff_s: maximum delay before the first retry, in seconds; doubled for each further retry.
     """
 
     def __init__(
@@ -68,23 +68,23 @@ class Teacher:
         request_s: PositiveFloat = 300.0,
         backoff_s: NonNegativeFloat = 0.5,
     ) -> None:
-        """Check everything that can be checked without a request.
+        """Validate the settings without sending a request.
 
         Raises:
-            ConfigError: the key is missing, the address is none, the model has no date or takes no temperature, or a
-                budget has no price to hold it with.
+            ConfigError: the key is missing, the URL is not valid, the model is not dated or takes no temperature, or
+                there is a budget but no known price.
         """
         endpoint = endpoint_for(model, base_url, api_key_variable, whose="teacher")
         if temperature is not None and re.match(r"(.*/)?gpt-5", model):
-            raise ConfigError(f"teacher.temperature: {model} refuses one, like all of the gpt-5 family; leave it out")
+            raise ConfigError(f"teacher.temperature: {model} rejects it, like all of the gpt-5 family; remove it")
         options = {"reasoning_effort": reasoning_effort, "temperature": temperature}
         chosen = {name: value for name, value in options.items() if value is not None}
         request = {"model": model, "max_completion_tokens": max_completion_tokens, **chosen}
         prompts = TurnPrompts(PROMPTS, read_styles(style_names()), request, endpoint.server)
-        self.id = _id(model, chosen, endpoint.server, prompts.sha)
+        self.id = _teacher_id(model, chosen, endpoint.server, prompts.sha)
         self._budget = Budget(price_of(model), budget_usd)
-        self.cost_bound = _dearest(prompts, self._budget)
-        self._store = TurnStore(ResponseCache(cache.expanduser() if cache else None), self.id)
+        self.cost_bound = _turn_cost_bound(prompts, self._budget)
+        self._store = TurnStore(ResponseCache(cache), self.id)
         self._client = ChatClient(
             base_url,
             endpoint.api_key,
@@ -96,27 +96,27 @@ class Teacher:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What this teacher has done since it was made: questions, attempts, tokens, dollars."""
+        """Usage since construction: questions, attempts, tokens, dollars."""
         return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
 
     def converse(self, plans: Iterable[Plan]) -> Generator[tuple[Plan, Dialogue], None, None]:
-        """Each plan with its conversation, as each is finished. One call at a time.
+        """Each plan with its conversation, as it finishes. Calls must not overlap.
 
         Raises:
-            ConfigError: the account is out of quota, the key is refused, or no request of the run can succeed.
+            ConfigError: the account is out of quota, the key is rejected, or no request of the run can succeed.
         """
         return self._conversing.converse(plans)
 
 
-def _id(model: str, chosen: dict[str, Any], server: str | None, sha: str) -> str:
-    """Name of the model with what it is asked to do differently, its server if not OpenAI, hash of what it is told."""
+def _teacher_id(model: str, chosen: dict[str, Any], server: str | None, sha: str) -> str:
+    """Model name, non-default sampling options, the server if it is not OpenAI's, and the hash of the prompts."""
     effort = f"-{chosen['reasoning_effort']}" if "reasoning_effort" in chosen else ""
-    warmth = f"-t{chosen['temperature']:g}" if "temperature" in chosen else ""
-    return f"openai-{model}{effort}{warmth}" + (f"@{server}" if server else "") + f"-{sha[:8]}"
+    temperature = f"-t{chosen['temperature']:g}" if "temperature" in chosen else ""
+    return f"openai-{model}{effort}{temperature}" + (f"@{server}" if server else "") + f"-{sha[:8]}"
 
 
-def _dearest(prompts: TurnPrompts, budget: Budget) -> float | None:
-    """US dollars that a turn of a long conversation costs at most, faults aside; None without a price."""
+def _turn_cost_bound(prompts: TurnPrompts, budget: Budget) -> float | None:
+    """Most US dollars that a turn of a long conversation costs, retries aside; None if the price is unknown."""
     seed = Dialogue("", (Message("user", ""), Message("assistant", "x" * LONGEST)))
     plan = Plan(0, seed, (), Persona(*[""] * 5), 0)
     turns: tuple[tuple[Message, ...], ...] = ((), (Message("user", ""),))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval import plugin
+from eval.checks.cache_folder import cache_checks
 from eval.checks.finding import Check, Finding, failed, passed, warned
 from eval.config import Plugin
 from eval.dialogue import Dialogue, Failure, Message
@@ -26,11 +27,12 @@ NOW = {"cache": None, "mode": "online", "attempt_s": 10.0, "request_s": 20.0, "c
 
 
 def judge_checks(judges: Sequence[tuple[str, Plugin]]) -> list[Check]:
-    """A check "judge" for each of (whose it is, judge), equal ones once."""
+    """A check "judge" for each of (whose it is, judge), and one of its cache; equal ones once."""
     checks: dict[str, Check] = {}
     for whose, judge in judges:
         checks.setdefault(repr(judge.model_dump()), _check(whose, judge))
-    return list(checks.values())
+    classes = [(whose, plugin.load("eval.judges", judge.name).Judge, judge.options) for whose, judge in judges]
+    return [*checks.values(), *cache_checks(classes)]
 
 
 def open_judge(judge: Plugin, **options: Any) -> Judge:

@@ -31,7 +31,7 @@ CANARY = PROMPT.with_stem(f"{PROMPT.stem}_canary")
 LONGEST = 16_000
 """Bytes of a conversation that an estimate reckons with: an answer of 2,048 tokens has about half of them."""
 LONG = (Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))
-CACHE = Path("~/.cache/userturn/judgements.sqlite")
+CACHE = Path("$USERTURN_CACHE/judgements")
 
 
 class Judge:
@@ -47,8 +47,8 @@ class Judge:
         max_completion_tokens: reasoning included.
         budget_usd: US dollars that this judge may spend in all its calls; the rest of the rows then fail with kind
             "budget". It is a limit of one process: what was spent before it started is not counted.
-        cache: file of judgements, shared by every run of one machine; None remembers them in memory only. Where
-            the home is on a network file system, name a file on a local disk: `--judge.cache /local/j.sqlite`.
+        cache: folder of judgements, shared by all runs, also by those on other machines that see it. By default it
+            is in the folder that USERTURN_CACHE names, or in `~/.cache/userturn`. None remembers them in memory only.
         canary: ask the items of `openai_canary.yaml` before the first question, and stop if more verdicts than chance
             explains are not what they were when this judge first gave them. Their cost is in the budget, at the price
             of online requests. Without a cache there is nothing to compare with, and they are not asked.
@@ -93,7 +93,7 @@ class Judge:
         self.id = prompt.judge_id
         self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
         self.cost_bound = cost_bound(self._budget, prompt.question(LONG).body)
-        kept = ResponseCache(cache.expanduser() if cache else None)
+        kept = ResponseCache(cache)
         self._store = JudgementStore(kept, self.id, prompt.sha)
         self._canary = Canary(CANARY, prompt, kept) if canary and cache else None
         # In batch mode the client asks the canary alone, and pays the price of online requests for it.

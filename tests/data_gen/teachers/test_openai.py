@@ -176,7 +176,7 @@ def test_a_reply_that_was_cut_off_is_asked_for_once_more_with_more_room() -> Non
 
 def test_a_failed_conversation_goes_on_where_it_was_and_a_finished_one_asks_nothing(tmp_path: Path) -> None:
     plans = [plan(number) for number in range(6)]
-    options = {"cache": tmp_path / "turns.sqlite", "base_url": "", "concurrency": 1}
+    options = {"cache": tmp_path / "turns", "base_url": "", "concurrency": 1}
     with serve(["ok"] * 9 + ["refusal", "400"]) as server:
         options = {**OPTIONS, **options, "base_url": server.url}
         first = {plan.number: dialogue for plan, dialogue in Teacher(**options).converse(plans)}
@@ -196,7 +196,7 @@ def test_a_failed_conversation_goes_on_where_it_was_and_a_finished_one_asks_noth
 def test_two_plans_with_the_same_text_are_different_draws(tmp_path: Path) -> None:
     plans = [plan(1, query="Q"), plan(1, query="Q", random_seed=6)]
     with serve() as server:
-        teacher = Teacher(**{**OPTIONS, "base_url": server.url, "cache": tmp_path / "turns.sqlite"})
+        teacher = Teacher(**{**OPTIONS, "base_url": server.url, "cache": tmp_path / "turns"})
         list(teacher.converse(plans))
         assert len(server.requests) == 8
         list(teacher.converse(plans))
@@ -280,7 +280,7 @@ def test_the_budget_ends_the_spending_and_not_the_run() -> None:
 
 
 def test_out_of_quota_stops_the_run_and_keeps_what_was_spoken(tmp_path: Path) -> None:
-    cache = tmp_path / "turns.sqlite"
+    cache = tmp_path / "turns"
     with serve([*["ok"] * 6, "429_quota", *["hang"] * 10]) as server:
         teacher = Teacher(**{**OPTIONS, "base_url": server.url, "cache": cache, "concurrency": 1})
         with pytest.raises(ConfigError, match="add credit"):
@@ -334,7 +334,7 @@ def test_the_id_tells_model_options_server_and_prompts() -> None:
         ({"base_url": "http://h:1/v1", "api_key_variable": None, "model": "m", "budget_usd": 1}, "no price"),
         (
             {"base_url": "http://h:1/v1", "api_key_variable": None, "model": "openai/gpt-5.4", "temperature": 1.0},
-            r"teacher\.temperature: openai/gpt-5\.4 refuses one",
+            r"teacher\.temperature: openai/gpt-5\.4 rejects it",
         ),
     ],
 )
@@ -361,8 +361,8 @@ def test_a_number_with_which_nothing_would_ever_be_spoken_is_refused(option: str
 def test_a_temperature_is_sent_where_it_is_set() -> None:
     _, server, _ = converse([plan(1, ("apply",))], temperature=0.7)
     assert [request["temperature"] for request in server.requests] == [0.7, 0.7]
-    given = {"temperature": "1", "cache": "c.sqlite", "api_key_variable": None}
-    expected = {"temperature": 1.0, "cache": Path("c.sqlite"), "api_key_variable": None}
+    given = {"temperature": "1", "cache": "c", "api_key_variable": None}
+    expected = {"temperature": 1.0, "cache": Path("c"), "api_key_variable": None}
     assert options_for(Teacher.__init__, given, "teacher") == expected
 
 
@@ -378,7 +378,7 @@ def test_a_turn_costs_at_most_two_long_requests_with_the_longest_instructions() 
 
 
 def test_a_killed_run_loses_only_the_turns_under_way(tmp_path: Path) -> None:
-    cache, count = tmp_path / "turns.sqlite", 20
+    cache, count = tmp_path / "turns", 20
     with serve(latency=0.01) as server:
         command = [sys.executable, "-c", SCRIPT, __file__, server.url, str(cache), str(count)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:

@@ -17,8 +17,7 @@ JudgeServer = SERVER["JudgeServer"]
 
 
 def finding_of(judge: Plugin):
-    ((_, finding),) = examine(judge_checks([("judge", judge)]))
-    return finding
+    return next(finding for name, finding in examine(judge_checks([("judge", judge)])) if name == "judge")
 
 
 def openai(url: str, **options) -> Plugin:
@@ -33,10 +32,10 @@ def test_the_embedded_judge_judges_it() -> None:
 def test_a_server_is_asked_even_where_a_verdict_is_remembered(tmp_path) -> None:
     with JudgeServer() as server:
         for times in (1, 2):
-            judge = openai(server.url, cache=tmp_path / "judgements.sqlite", mode="batch")
+            judge = openai(server.url, cache=tmp_path / "judgements", mode="batch")
             assert finding_of(judge).status == "pass" and len(server.requests) == times
         assert CANARY.messages[-1].text in json.dumps(server.requests[0])
-    assert not (tmp_path / "judgements.sqlite").exists()
+    assert not (tmp_path / "judgements").exists()
 
 
 def test_a_server_that_is_not_there_is_a_failure(monkeypatch) -> None:
@@ -65,6 +64,10 @@ def test_a_missing_key_is_named(monkeypatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     finding = finding_of(Plugin(name="openai"))
     assert finding.status == "fail" and "OPENAI_API_KEY is not set" in finding.told
+
+
+def test_the_cache_of_a_paid_judge_is_looked_at() -> None:
+    assert [check.name for check in judge_checks([("judge", openai("http://h/v1"))])] == ["judge", "cache of judge"]
 
 
 def test_equal_judges_are_asked_once() -> None:

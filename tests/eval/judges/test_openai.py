@@ -175,7 +175,7 @@ def test_copies_share_one_request_and_its_cost() -> None:
 
 def test_a_failure_is_asked_again_and_a_judgement_never(tmp_path: Path) -> None:
     with JudgeServer(["unknown_label"]) as server:
-        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache.sqlite"}
+        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache"}
         assert isinstance(next(Judge(**options).judge([dialogue(1)]))[1], Failure)
         first = next(Judge(**options).judge([dialogue(1)]))[1]
         second = next(Judge(**options).judge([dialogue(1)]))[1]
@@ -188,7 +188,7 @@ def test_a_failure_is_asked_again_and_a_judgement_never(tmp_path: Path) -> None:
 
 
 def test_another_server_is_another_judge(tmp_path: Path) -> None:
-    options = {**OPTIONS, "cache": tmp_path / "cache.sqlite"}
+    options = {**OPTIONS, "cache": tmp_path / "cache"}
     with JudgeServer() as first, JudgeServer() as second:
         judges = [Judge(**options, base_url=url) for url in (first.url, second.url, f"{first.url}/")]
         judged = [next(judge.judge([dialogue(1)]))[1] for judge in judges]
@@ -234,7 +234,7 @@ def test_dialogues_are_drawn_only_as_there_is_room() -> None:
 
 
 def test_out_of_quota_stops_the_run_and_keeps_what_was_judged(tmp_path: Path) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     with JudgeServer(["ok", "ok", "429_quota", *["hang"] * 10]) as server:
         judge = Judge(**{**OPTIONS, "base_url": server.url, "cache": cache, "concurrency": 1})
         seen = []
@@ -297,7 +297,7 @@ def test_what_stops_a_run_on_gated_text_quotes_none_of_it(mode: str, fault: str,
 
 def test_one_verdict_now_or_earlier_makes_unreadable_replies_mere_failures(tmp_path: Path) -> None:
     with JudgeServer(["ok", *["prose"] * 80]) as server:
-        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache.sqlite", "concurrency": 1}
+        options = {**OPTIONS, "base_url": server.url, "cache": tmp_path / "cache", "concurrency": 1}
         for _ in range(2):
             results = [result for _, result in Judge(**options).judge(dialogue(number) for number in range(30))]
             assert sum(isinstance(result, Failure) for result in results) == 29
@@ -350,7 +350,7 @@ def test_a_probe_checks_its_options() -> None:
         fields = {"model": "m", "format": "smollm2", "tasks": {"pocket": {}}, "run_dir": "r"}
         return ProbeConfig.model_validate({**fields, "judge": Plugin(name="openai", **judge)})
 
-    assert config(budget_usd="5", cache="c.sqlite").judge.options == {"budget_usd": 5.0, "cache": Path("c.sqlite")}
+    assert config(budget_usd="5", cache="c").judge.options == {"budget_usd": 5.0, "cache": Path("c")}
     with pytest.raises(ValueError, match="temperature"):
         config(temperature=0)
 
@@ -367,7 +367,7 @@ def test_a_number_with_which_nothing_would_ever_be_judged_is_refused(option: str
 
 
 def test_a_killed_run_loses_only_what_was_under_way(tmp_path: Path) -> None:
-    cache, count = tmp_path / "cache.sqlite", 60
+    cache, count = tmp_path / "cache", 60
     with JudgeServer(latency=0.01) as server:
         command = [sys.executable, "-c", SCRIPT, server.url, str(cache), str(count)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
@@ -385,7 +385,7 @@ def test_a_killed_run_loses_only_what_was_under_way(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_it_while_the_server_hangs(tmp_path: Path) -> None:
     with JudgeServer(["ok", *["hang"] * 100]) as server:
-        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache.sqlite"), "20"]
+        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache"), "20"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             assert run.stdout and run.stdout.readline().strip() == "genuine_followup"
             os.kill(run.pid, signal.SIGINT)
@@ -394,7 +394,7 @@ def test_ctrl_c_ends_it_while_the_server_hangs(tmp_path: Path) -> None:
 
 def test_two_processes_share_one_cache(tmp_path: Path) -> None:
     with JudgeServer(latency=0.002) as server:
-        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache.sqlite"), "80"]
+        command = [sys.executable, "-c", SCRIPT, server.url, str(tmp_path / "cache"), "80"]
         runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
         assert [run.communicate()[0].count("genuine_followup") for run in runs] == [80, 80]
         before = len(server.requests)

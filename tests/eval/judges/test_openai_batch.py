@@ -111,7 +111,7 @@ def test_a_server_without_batches_is_told(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_stopped_run_collects_its_batch_and_pays_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
 
     def stop(seconds: float) -> None:
         raise KeyboardInterrupt
@@ -135,7 +135,7 @@ def test_a_stopped_run_collects_its_batch_and_pays_once(tmp_path: Path, monkeypa
 def test_a_run_that_was_stopped_while_a_batch_was_made_pays_once(
     made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     real = ResponseCache.put
 
     def stop(journal: ResponseCache, key: str, value: dict[str, Any]) -> None:
@@ -160,7 +160,7 @@ def test_a_run_that_was_stopped_while_a_batch_was_made_pays_once(
 
 
 def test_a_batch_that_the_server_has_forgotten_is_sent_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     with JudgeServer() as server, monkeypatch.context() as patch:
         patch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
@@ -175,10 +175,10 @@ def test_a_batch_without_one_verdict_is_read_to_its_end_and_stops_the_run(tmp_pa
         server.batch_plans = [{"rows": dict.fromkeys(range(25), "prose")}]
         seen = []
         with pytest.raises(ConfigError, match=r"first 25 replies.*not_json"):
-            for _, result in judge(server, tmp_path / "cache.sqlite").judge(many):
+            for _, result in judge(server, tmp_path / "cache").judge(many):
                 seen.append(result)
         assert len(seen) == 25 and all(isinstance(result, Failure) for result in seen)
-        assert len(list(judge(server, tmp_path / "cache.sqlite").judge(many[:3]))) == 3 and len(server.batches) == 2
+        assert len(list(judge(server, tmp_path / "cache").judge(many[:3]))) == 3 and len(server.batches) == 2
 
 
 def test_the_budget_bounds_a_batch_before_it_is_sent() -> None:

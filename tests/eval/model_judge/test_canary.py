@@ -63,7 +63,7 @@ def test_the_items_are_few_and_different() -> None:
 
 
 def test_the_first_run_keeps_its_verdicts_and_the_next_compares(tmp_path: Path) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     with JudgeServer() as server:
         first = judge(server, cache)
         assert all(isinstance(result, Judgement) for result in run(first))
@@ -81,7 +81,7 @@ def test_the_first_run_keeps_its_verdicts_and_the_next_compares(tmp_path: Path) 
 
 
 def test_a_judge_that_has_moved_is_refused_by_name_with_the_items_and_before_any_row(tmp_path: Path) -> None:
-    cache, names = tmp_path / "cache.sqlite", list(ITEMS)[:4]
+    cache, names = tmp_path / "cache", list(ITEMS)[:4]
     with JudgeServer() as server:
         first = judge(server, cache)
         run(first)
@@ -106,19 +106,19 @@ def test_up_to_the_bound_a_change_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, answer: dict[str, Any], refused: int, allowed: int
 ) -> None:
     with JudgeServer() as server:
-        run(judge(server, tmp_path / "cache.sqlite"))
+        run(judge(server, tmp_path / "cache"))
         server.answer = moved(**dict.fromkeys(list(ITEMS)[:allowed], answer))
-        within = judge(server, tmp_path / "cache.sqlite")
+        within = judge(server, tmp_path / "cache")
         with caplog.at_level(logging.WARNING):
             run(within, dialogues(4))
         assert within.measured["canary"]["changed"] == allowed and within.id in caplog.text
         server.answer = moved(**dict.fromkeys(list(ITEMS)[:refused], answer))
         with pytest.raises(ConfigError, match=f"and {refused} in any way"):
-            run(judge(server, tmp_path / "cache.sqlite"), dialogues(5))
+            run(judge(server, tmp_path / "cache"), dialogues(5))
 
 
 def test_items_that_fail_are_counted_and_get_their_first_verdict_later(tmp_path: Path) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     with JudgeServer(["ok", "prose", "unknown_label", "refusal", "429", "reset", "half_json"]) as server:
         first = judge(server, cache, concurrency=1)
         assert all(isinstance(result, Judgement) for result in run(first))
@@ -136,12 +136,12 @@ def test_items_that_fail_are_counted_and_get_their_first_verdict_later(tmp_path:
 
 def test_its_cost_is_in_the_budget(tmp_path: Path) -> None:
     with JudgeServer() as server:
-        paid = judge(server, tmp_path / "cache.sqlite", budget_usd=1.0)
+        paid = judge(server, tmp_path / "cache", budget_usd=1.0)
         results = run(paid)
         price = (500 * 0.2 + 400 * 0.02 + 20 * 1.25) / 1e6
         assert paid.measured["dollars"] == pytest.approx((len(ITEMS) + 3) * price, abs=1e-6)
         assert sum(result.cost or 0 for result in results if isinstance(result, Judgement)) == pytest.approx(3 * price)
-        poor = judge(server, tmp_path / "poor.sqlite", budget_usd=0.006)
+        poor = judge(server, tmp_path / "poor", budget_usd=0.006)
         failed = run(poor, dialogues(60))
         assert poor.measured["dollars"] <= 0.006
         assert "budget" in {result.kind for result in failed if isinstance(result, Failure)}
@@ -149,9 +149,9 @@ def test_its_cost_is_in_the_budget(tmp_path: Path) -> None:
 
 def test_where_nothing_new_is_asked_nothing_is_paid(tmp_path: Path) -> None:
     with JudgeServer() as server:
-        run(judge(server, tmp_path / "cache.sqlite"))
+        run(judge(server, tmp_path / "cache"))
         before = len(server.requests)
-        again = judge(server, tmp_path / "cache.sqlite")
+        again = judge(server, tmp_path / "cache")
         assert all(isinstance(result, Judgement) for result in run(again)) and len(server.requests) == before
         assert "canary" not in again.measured
         assert run(again, []) == [] and len(server.requests) == before
@@ -165,7 +165,7 @@ def test_without_a_cache_there_is_nothing_to_compare_with(mode: str) -> None:
 
 
 def test_batches_are_sent_after_the_check_and_it_costs_what_online_requests_cost(tmp_path: Path) -> None:
-    cache = tmp_path / "cache.sqlite"
+    cache = tmp_path / "cache"
     with JudgeServer() as server:
         batched = judge(server, cache, mode="batch", poll_s=0.001, budget_usd=1.0)
         before = batched.measured
@@ -184,10 +184,10 @@ def test_batches_are_sent_after_the_check_and_it_costs_what_online_requests_cost
 
 def test_a_server_that_hangs_leaves_the_deadline_of_the_call(tmp_path: Path) -> None:
     with JudgeServer(["hang"] * 100) as server:
-        results = run(judge(server, tmp_path / "cache.sqlite", call_s=0.2), dialogues(12))
+        results = run(judge(server, tmp_path / "cache", call_s=0.2), dialogues(12))
         assert [result.kind for result in results if isinstance(result, Failure)] == ["deadline"] * 12
 
 
 def test_out_of_quota_is_told_as_ever(tmp_path: Path) -> None:
     with JudgeServer(["429_quota"] * 40) as server, pytest.raises(ConfigError, match="add credit"):
-        run(judge(server, tmp_path / "cache.sqlite"))
+        run(judge(server, tmp_path / "cache"))
