@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,30 @@ def write_atomically(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def write_through(folder: Path) -> None:
+    """Wait until everything below `folder`, whichever process wrote it, is on the disk and not only in memory.
+
+    Raises:
+        OSError: a file cannot be written through, such as on a disk that fails.
+    """
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with suppress(FileNotFoundError):  # another process has renamed it
+                _fsync(path)
+    for path in (*folder.rglob("*"), folder):
+        if path.is_dir():
+            with suppress(OSError):  # some file systems have no fsync of folders
+                _fsync(path)
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _claim(path: Path) -> Any:

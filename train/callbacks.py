@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
+from eval.run_dir import write_through
 from eval.stats.rates import Rate
 from eval.tracker import Tracker
 from train.checkpoints import seal
@@ -70,8 +71,10 @@ class Sealer:
     folder: Path
 
     def on_save(self, state: Any) -> None:
+        checkpoint = self.folder / f"checkpoint-{state.global_step}"
+        write_through(checkpoint)  # on each node what its processes wrote: the first one cannot do it for the others
         wait_for_all()
-        run_on_main(lambda: self._seal(self.folder / f"checkpoint-{state.global_step}"))
+        run_on_main(lambda: self._seal(checkpoint))
 
     def _seal(self, checkpoint: Path) -> None:
         for kept in self.folder.parent.glob("*_run_id"):  # of trackers, so that a copy of the checkpoint alone goes on

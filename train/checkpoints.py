@@ -11,7 +11,7 @@ import logging
 import shutil
 from pathlib import Path
 
-from eval.run_dir import write_atomically
+from eval.run_dir import write_atomically, write_through
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,8 @@ SEAL = "complete.json"
 
 
 def seal(folder: Path) -> None:
-    """Mark a checkpoint as whole."""
+    """Mark a checkpoint as whole, once all of it is on the disk: sizes alone cannot tell content from empty blocks."""
+    write_through(folder)
     write_atomically(folder / SEAL, json.dumps(_sizes(folder), indent=1) + "\n")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.config import ConfigError
+from eval.run_dir import write_through
 from eval.weights import check_model_folder
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequenc
     model.save_pretrained(partial)
     for path in {path for pattern in TOKENIZER_PATTERNS for path in base.glob(pattern)}:
         shutil.copyfile(path, partial / path.name)
+    write_through(partial)
     check_model_folder(partial)
     _check_equal(open_model(partial, dtype), model, sample, folder)
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from types import SimpleNamespace
 
@@ -82,6 +83,19 @@ def test_a_checkpoint_is_sealed(tmp_path):
     (tmp_path / "checkpoint-4").mkdir()
     Sealer(tmp_path).on_save(at(4))
     assert is_whole(tmp_path / "checkpoint-4")
+
+
+def test_every_process_has_its_files_on_the_disk_before_the_first_one_seals(tmp_path, monkeypatch):
+    written, before = [], []
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (written.append(os.fstat(file).st_ino), sync(file))[1])
+    monkeypatch.setattr("train.callbacks.wait_for_all", lambda: before.extend(written))
+    monkeypatch.setattr("train.callbacks.run_on_main", lambda find: None)  # another process is the first
+    part = tmp_path / "checkpoint-4" / "optimizer-1.pt"
+    part.parent.mkdir()
+    part.write_bytes(b"state")
+    Sealer(tmp_path).on_save(at(4))
+    assert part.stat().st_ino in before
 
 
 def test_it_probes_before_at_and_after(log):

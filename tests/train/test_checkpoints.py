@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,15 @@ def test_a_half_written_one_is_removed_and_not_used(tmp_path, harm, caplog):
     assert not is_whole(torn)
     assert last_checkpoint(tmp_path) == whole
     assert not torn.exists() and "checkpoint-20 is half-written" in caplog.text
+
+
+def test_a_seal_comes_after_all_that_it_is_for_is_on_the_disk(tmp_path, monkeypatch):
+    """Else a node that fails may leave files of the right size without their content."""
+    written: list[int] = []
+    at_seal: list[int] = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (written.append(os.fstat(file).st_ino), sync(file))[1])
+    monkeypatch.setattr(os, "replace", lambda source, to: (at_seal.extend(written), replace(source, to))[1])
+    sealed = checkpoint(tmp_path, 10)
+    needed = [sealed, sealed / "sub", sealed / "weights.bin", sealed / "sub/state.json", sealed / "complete.json"]
+    assert {path.stat().st_ino for path in needed} <= set(at_seal)
