@@ -1,1 +1,1 @@
-"""Rates, intervals, paired tests, resampling and planning; they know no dialogue and no table."""
+"""Rates, intervals, paired tests, resampling and planning; no module here knows a dialogue or a table."""

@@ -1,6 +1,6 @@
-"""Two measurements of the same rows: how often they differ, in which direction, and whether that is chance.
+"""Paired comparison of two measurements of the same rows: counts, difference, interval and tests.
 
-It knows yes/no outcomes by row id; `eval/paper/comparison.py` says what a row's outcome is.
+It knows binary outcomes by row id; `eval/paper/comparison.py` defines the outcome of a row.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Pairs:
     only_second: int
     neither: int
     left_out: int = 0
-    """Rows that at least one measurement lacks or does not know; they are in no other count."""
+    """Rows without a known outcome in both measurements; they are in no other count."""
 
     @classmethod
     def of(cls, rows: Mapping[tuple[bool | None, bool | None], int]) -> Pairs:
-        """Of how many rows have each outcome in the first and in the second; None is an unknown one."""
+        """From the number of rows per (first outcome, second outcome); None is an unknown outcome."""
         both, only_first, only_second, neither = (
             rows.get((first, second), 0) for first in (True, False) for second in (True, False)
         )
@@ -44,9 +44,9 @@ class Pairs:
 
     @property
     def p_value(self) -> float | None:
-        """Two-sided exact McNemar test that both rates are the same; None without pairs.
+        """Two-sided exact McNemar test that both rates are equal; None without pairs.
 
-        It rejects a true hypothesis at most as often as its level says, and less often when few rows differ.
+        Its type I error is at most its level, and below it when few rows differ.
 
         Source: McNemar 1947, https://doi.org/10.1007/BF02295996, with the binomial distribution, by statsmodels.
         """
@@ -59,8 +59,8 @@ class Pairs:
     def interval(self, confidence: float = 0.95) -> Interval | None:
         """Interval of `difference`, its ends in [-1, 1]; None without pairs.
 
-        A nominal 95 % covers 94 % to 98 % where at least ten of the pairs are expected to differ, and more where fewer
-        are. It and `p_value` may disagree at the edge: the test decides, the interval shows sizes.
+        A nominal 95 % interval covers 94 % to 98 % if at least ten pairs are expected to differ, and more with fewer.
+        It and `p_value` may disagree near the level: rely on the test for significance, on the interval for size.
 
         Source: the adjusted Wald interval of Bonett and Price 2012, https://doi.org/10.3102/1076998611411915.
         """
@@ -73,12 +73,12 @@ class Pairs:
         return Interval(max(-1.0, float(middle - half)), min(1.0, float(middle + half)))
 
     def fell_p(self, margin: float) -> float | None:
-        """One-sided p-value of "the rate fell by `margin` (in [0, 1]) or less"; None without pairs.
+        """One-sided p-value of the hypothesis that the rate fell by at most `margin`, in [0, 1]; None without pairs.
 
         Below 0.05, the 90 % `interval` lies below -margin: the rate fell by more. Above 0.95, the interval lies above
-        -margin: it fell by less (non-inferiority). At a fall of just `margin`, over 31 to 1319 pairs, margins of 0 to
-        10 points and 0 % to 10 % of pairs that rise, the first is said wrongly in at most 5.0 % of samples, the second
-        in at most 7 %, but in up to 9.2 % where no pair rises.
+        -margin: it fell by less (non-inferiority). At a true fall of exactly `margin`, over 31 to 1319 pairs, margins
+        of 0 to 10 points and 0 % to 10 % of pairs that rise, the first error rate is at most 5.0 % and the second at
+        most 7 %, but up to 9.2 % if no pair rises.
 
         Source: the same adjusted Wald statistic, see `interval`; the percentages are exact sums.
         """
@@ -90,7 +90,7 @@ class Pairs:
         return float(norm.cdf((middle + margin) / error))
 
     def _adjusted(self) -> tuple[float, float]:
-        """The difference and its standard error, with one pair more in each direction."""
+        """The difference and its standard error, with one pair added in each direction."""
         first, second, n = self.only_first + 1, self.only_second + 1, self.n + 2
         middle = (second - first) / n
         return middle, (((first + second) / n - middle**2) / n) ** 0.5
@@ -104,10 +104,9 @@ def pair(first: Mapping[str, bool | None], second: Mapping[str, bool | None]) ->
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p-values over a family of tests, in its order; None, an unknown p-value, stays and counts for nothing.
+    """Holm-adjusted p-values of a family of tests, in order; an unknown p-value (None) stays None and is not counted.
 
-    Rejecting those below 0.05 makes one false rejection or more with a probability of at most 5 %, however the tests
-    depend on each other.
+    Rejecting those below 0.05 keeps the family-wise error rate at or below 5 %, however the tests depend on each other.
 
     Source: Holm 1979, https://www.jstor.org/stable/4615733, as computed by statsmodels.
     """

@@ -1,4 +1,4 @@
-"""How many rows a question needs: power of the tests that `eval/` reports, and widths of its intervals."""
+"""Sample sizes: power of the tests that `eval/` reports, and widths of its intervals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import cache
 
 LARGEST = 1_000_000
-"""Rows beyond which a plan says that the difference is out of reach."""
+"""Rows beyond which planning gives up."""
 
 
 def half_width(rate: float, n: int, confidence: float = 0.95) -> float:
-    """Half the width of the Wilson interval when `n` rows show `rate`; all in [0, 1]."""
+    """Half the width of the Wilson interval of `rate` over `n` rows; all in [0, 1]."""
     _check_probability("rate", rate, closed=True)
     if n < 1:
-        raise ValueError(f"n {n}: an interval needs at least one row")
+        raise ValueError(f"n is {n}; an interval needs at least one row")
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(rate * n, n, alpha=1 - confidence, method="wilson")
@@ -24,11 +24,11 @@ def half_width(rate: float, n: int, confidence: float = 0.95) -> float:
 def rows_for_two_samples(base: float, difference: float, power: float = 0.8, alpha: float = 0.05) -> int:
     """Rows in **each** of two independent samples so that the two-sided z-test of their rates has `power`.
 
-    The test's normal approximation is good when both samples expect five successes and failures; below that, take the
-    answer as a guide. For runs on the same rows use `rows_for_pairs`.
+    The normal approximation is good if both samples expect at least five successes and failures; otherwise the result
+    is only a guide. For runs on the same rows use `rows_for_pairs`.
 
     Raises:
-        ValueError: a number outside (0, 1), no difference, or a second rate outside [0, 1].
+        ValueError: a number outside (0, 1), a difference of zero, or a second rate outside [0, 1].
 
     Source: Fleiss, Levin and Paik 2003, section 4.2, as computed by statsmodels.
     """
@@ -40,7 +40,7 @@ def rows_for_two_samples(base: float, difference: float, power: float = 0.8, alp
 
 
 def independent_discordance(base: float, difference: float) -> float:
-    """The share of rows whose outcome differs between two runs, if a row's outcome in one told nothing of the other."""
+    """The share of rows whose outcome differs between two runs, if the outcomes of a row were independent."""
     return base * (1 - base - difference) + (1 - base) * (base + difference)
 
 
@@ -58,7 +58,7 @@ def pairs_power(n: int, difference: float, discordant: float, alpha: float = 0.0
     chance = binom.pmf(counts, n, discordant)
     counts, chance = counts[chance > 1e-12], chance[chance > 1e-12]
     upward = (discordant + difference) / (2 * discordant)
-    # The largest count in the smaller direction that still rejects; -1 where even none does not.
+    # The largest count in the smaller direction that still rejects; -1 where not even zero does.
     edge = binom.ppf(alpha / 2, counts, 0.5)
     edge = np.where(2 * binom.cdf(edge, counts, 0.5) <= alpha, edge, edge - 1)
     rejected = binom.cdf(edge, counts, upward) + binom.cdf(edge, counts, 1 - upward)
@@ -70,12 +70,12 @@ def rows_for_pairs(
 ) -> int:
     """Rows that both runs must have so that the exact McNemar test has `power`.
 
-    The power of an exact test falls a little now and then as rows are added; at the answer, and at every larger number
-    of rows that was looked at (up to 5 % more), it is at least `power`.
+    The power of an exact test is not monotone in the number of rows. It is at least `power` at the result and at every
+    checked larger number of rows (up to 5 % more).
 
     Args:
         discordant: share of rows whose outcome differs between the runs. None: as if outcomes were independent, the
-            careful choice; runs that agree more need fewer rows.
+            conservative choice; runs that agree more need fewer rows.
 
     Raises:
         ValueError: a number outside its range, or more than a million rows needed.
@@ -85,7 +85,7 @@ def rows_for_pairs(
     most = min(2 * base + difference, 2 - 2 * base - difference)
     if not abs(difference) <= share <= most + 1e-12:
         raise ValueError(
-            f"discordant {share:g}: with rates {base:g} and {base + difference:g} it lies between "
+            f"discordant is {share:g}; with rates {base:g} and {base + difference:g} it must lie between "
             f"{abs(difference):g} and {most:g}"
         )
 
@@ -100,7 +100,7 @@ def rows_for_pairs(
 
 
 def _first(enough: Callable[[int], bool]) -> int:
-    """A small n that is enough, found by doubling, then halving."""
+    """A small n that is enough, found by doubling, then bisection."""
     high = 2
     while not enough(high):
         high *= 2
@@ -114,7 +114,7 @@ def _first(enough: Callable[[int], bool]) -> int:
 
 
 def _sample(low: int, high: int) -> range:
-    """At most about a hundred numbers of rows from `low` on."""
+    """About a hundred evenly spaced numbers of rows from `low` to `high`."""
     return range(low, high + 1, max(1, (high - low) // 100))
 
 
@@ -123,7 +123,7 @@ def _check(base: float, difference: float, power: float, alpha: float) -> None:
     _check_probability("power", power)
     _check_probability("alpha", alpha)
     if difference == 0:
-        raise ValueError("difference 0: no number of rows shows that two rates are equal")
+        raise ValueError("difference is 0; no number of rows shows that two rates are equal")
     if not 0 <= base + difference <= 1:
         raise ValueError(f"base {base:g} with difference {difference:g} gives a rate outside 0 to 1")
 

@@ -15,7 +15,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Rate:
-    """`successes` of `n` trials. A rate of no trials is unknown: `point` and `interval()` are None, never a number."""
+    """`successes` of `n` trials. Without trials the rate is unknown: `point` and `interval()` are None."""
 
     successes: int
     n: int
@@ -26,22 +26,22 @@ class Rate:
 
     @property
     def point(self) -> float | None:
-        """The observed proportion in [0, 1], or None without trials."""
+        """The observed proportion in [0, 1]; None without trials."""
         return self.successes / self.n if self.n else None
 
     def interval(self, confidence: float = 0.95) -> Interval | None:
-        """The Wilson score interval, or None without trials."""
+        """The Wilson score interval; None without trials."""
         return wilson(self.successes, self.n, confidence)
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     """The Wilson score interval of a proportion; None when `n` is 0.
 
-    It holds its level on average over rates, not at each one. Over rates of 0.5 % to 50 % a nominal 95 % covers 94 % to
-    96 % on average at every n from 31 to 1319, and at each single rate where 50 successes or more are expected. Where 5
-    to 50 are, it covers 92 % to 98 %; where about one or fewer, it can cover much less (n = 31 at a rate of 0.5 %:
-    85.6 %), because a single success lifts the lower end above the rate. Trials count as independent: contexts that
-    repeat make it too narrow, see `eval/stats/clustered.py`.
+    Its coverage is nominal on average over rates, not at each rate. Over rates of 0.5 % to 50 % a nominal 95 % interval
+    covers 94 % to 96 % on average at every n from 31 to 1319, and at each single rate with 50 or more expected
+    successes. With 5 to 50, it covers 92 % to 98 %; with about one or fewer it can cover much less (85.6 % for n = 31
+    at a rate of 0.5 %), because a single success lifts the lower end above the rate. It assumes independent trials and
+    is too narrow for repeated contexts, see `eval/stats/clustered.py`.
 
     Raises:
         ValueError: successes outside [0, n], or confidence outside (0, 1).
@@ -50,7 +50,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
     """
     Rate(successes, n)
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence {confidence} is not a probability between 0 and 1, such as 0.95")
+        raise ValueError(f"confidence {confidence} must lie between 0 and 1, such as 0.95")
     if n == 0:
         return None
     from statsmodels.stats.proportion import proportion_confint
@@ -61,9 +61,9 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
 
 
 def same_rate_p(first: Rate, second: Rate) -> float | None:
-    """Two-sided p-value of Fisher's exact test that two independent samples have one rate; None if one has no trials.
+    """Two-sided p-value of Fisher's exact test of equal rates in two independent samples; None if one has no trials.
 
-    It rejects a true hypothesis at most as often as its level says.
+    Its type I error is at most its level.
 
     Source: Fisher 1935, The Logic of Inductive Inference, https://doi.org/10.2307/2342435, by scipy.
     """

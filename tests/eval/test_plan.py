@@ -47,8 +47,8 @@ def test_a_family_needs_more_rows(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "says"),
     [
         (["--base", "5", "--n", "10"], "error: rate 5 must lie between 0 and 1; 5 points are 0.05"),
-        (["--base", "0.5", "--difference", "0"], "error: difference 0"),
-        (["--base", "0.5", "--n", "0"], "error: n 0: an interval needs at least one row"),
+        (["--base", "0.5", "--difference", "0"], "error: difference is 0"),
+        (["--base", "0.5", "--n", "0"], "error: n is 0; an interval needs at least one row"),
         (["--base", "0.5", "--difference", "0.1", "--discordant", "0.3"], "add --paired"),
         (["--base", "0.5", "--family", "0"], "at least one test"),
     ],

@@ -138,7 +138,7 @@ def test_a_judge_of_one_answer_leaves_the_labels_mean() -> None:
 
 
 def test_more_labels_than_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 of them judged yes, are no draw of"):
+    with pytest.raises(ValueError, match="3 of them judged yes, are not a sample of"):
         prediction_powered(rows_of(3, 0, 0, 5), Rate(2, 100))
 
 

@@ -88,7 +88,7 @@ def test_independent_outcomes_differ_by_chance() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((0.5, 0.0), "difference 0"),
+        ((0.5, 0.0), "difference is 0"),
         ((0.5, 0.6), "outside 0 to 1"),
         ((50, 5), "base 50 must lie between 0 and 1; 5 points are 0.05"),
         ((0.1, 0.1, 1.0), "power 1"),
@@ -102,7 +102,7 @@ def test_impossible_questions_are_refused(arguments: tuple[float, ...], says: st
 
 @pytest.mark.parametrize("discordant", [0.04, 0.3, 0.99])
 def test_impossible_discordance_is_refused_with_its_range(discordant: float) -> None:
-    with pytest.raises(ValueError, match=r"lies between 0\.05 and 0\.07"):
+    with pytest.raises(ValueError, match=r"must lie between 0\.05 and 0\.07"):
         rows_for_pairs(0.01, 0.05, discordant)
 
 
