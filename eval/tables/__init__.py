@@ -1,1 +1,1 @@
-"""The tables of the paper, one file each: rows in, table out."""
+"""The paper's tables, one file each, built from runs or summaries."""

@@ -1,6 +1,6 @@
-"""Rates without the judge's errors: the columns beside the raw ones in Table 2, and the judges' error itself.
+"""Rates corrected for the judge's errors, for the columns next to the raw ones in Table 2, and those errors themselves.
 
-A correction in, cells and a table out; pure. How it is estimated: `eval/model_comparison/correction.py`.
+Pure: a correction in, cells and a table out. The estimators: `eval/model_comparison/correction.py`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from eval.table import UNKNOWN, Cell, Table
 
 CORRECTED = ("Rogan-Gladen %", "prediction-powered %")
 NOT_CORRECTED = Cell(UNKNOWN)
-TWO_INPUTS = (
-    "Rogan-Gladen: the raw rate corrected by the judge's sensitivity and specificity on all labelled items, whoever "
-    "spoke them. It is right only if the judge errs on these rows as it does on those: labels of other models' turns "
-    "may not transfer."
+ROGAN_GLADEN = (
+    "Rogan-Gladen: the raw rate corrected by the judge's sensitivity and specificity on all labelled items, from any "
+    "model. It is valid only if the judge errs on these rows as it does on those: labels of other models' turns may "
+    "not transfer."
 )
-DRAWN = (
-    "prediction-powered (PPI++, power-tuned): from the labelled rows of the very cell (n), which must be a random draw "
-    "of its rows, or weighted; it needs nothing of the judge."
+SAMPLED = (
+    "prediction-powered (PPI++, power-tuned): from the labelled rows of the cell itself (n), which must be a random "
+    "sample of its rows, or weighted; it assumes nothing about the judge."
 )
 INTERVALS = (
-    "Both intervals (95 %) include the judge's error; points and ends outside 0 to 100 are put on the border and "
-    "marked clipped. Labels are taken for the truth."
+    "Both intervals (95 %) include the judge's error; points and ends outside 0 to 100 are clipped and marked as such. "
+    "Labels are assumed to be correct."
 )
-COUNTED = "In brackets: 95 % interval, items of one context counted for fewer; n: items with that label."
+COUNTED = "In brackets: 95 % interval, adjusted for items that share a context; n: items with that label."
 
 
 def corrected_cells(correction: Correction, cell: MeasuredFigure) -> tuple[Cell, Cell]:
-    """The two corrected rates of a metric; of one that no judge decides, nothing."""
+    """The two corrected rates of a metric; unknown for a metric without a judge."""
     found = correction.cells.get((cell.model.name, cell.metric.key))
     if found is None:
         return NOT_CORRECTED, NOT_CORRECTED
@@ -41,16 +41,16 @@ def corrected_cells(correction: Correction, cell: MeasuredFigure) -> tuple[Cell,
 
 
 def judges_table(correction: Correction) -> Table:
-    """A row a judge: how often it finds what is labelled genuine, and lets pass what is not."""
+    """One row per judge with its sensitivity and specificity against the labels."""
     columns = ("judge", "labelled items", "undecided", "labelled genuine", "sensitivity %", "specificity %")
     rows = tuple(tuple(_judge(error)) for error in correction.errors)
     cautions = tuple(
-        f"CAUTION: {error.fitted_share:.0%} of the labelled items are on queries that {error.judge} was fitted on, so "
-        "its error is larger than shown."
+        f"CAUTION: {error.judge} was fitted on the queries of {error.fitted_share:.0%} of the labelled items, so its "
+        "error is larger than shown."
         for error in correction.errors
         if error.fitted_share
     )
-    return Table("The judge against the labels", columns, rows, (COUNTED, TWO_INPUTS, DRAWN, INTERVALS, *cautions))
+    return Table("The judge against the labels", columns, rows, (COUNTED, ROGAN_GLADEN, SAMPLED, INTERVALS, *cautions))
 
 
 def _judge(error: JudgeError) -> Iterator[Cell]:
@@ -65,7 +65,7 @@ def _share(share: Share | None, n: int) -> Cell:
 
 
 def _estimate(estimate: Estimate, n: int | None) -> Cell:
-    """A corrected rate, with the number of labelled rows where they are its own; the reason where there is none."""
+    """A corrected rate, with its labelled rows `n` if they are rows of the cell; the reason if there is no estimate."""
     if estimate.point is None:
         return Cell(f"{UNKNOWN} ({estimate.why})")
     cell = Cell.estimate(estimate.point, estimate.interval, n or 0)

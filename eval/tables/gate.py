@@ -1,6 +1,6 @@
-"""What a gate found: a row a metric, with what it may fall by, what it fell by, and the result.
+"""The result of a gate: one row per metric with its allowed drop, its measured difference and the result.
 
-Checks in, table out; pure. What a result means is defined in `eval/model_comparison/non_inferiority.py`.
+Pure: checks in, table out. The results are defined in `eval/model_comparison/non_inferiority.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from eval.table import Cell, Table
 
 NOTES = (
     "difference: new minus base in points on the rows with an outcome in both (n), with its 90 % interval, whose ends "
-    "are those of one-sided tests at 5 %. p: of having fallen by what is allowed or less, adjusted over this table.",
-    "worse: p below 0.05. within: the interval lies above what is allowed. not resolved: neither. cannot tell: worse, "
-    "if the rows that lost their outcome counted as failures.",
+    "match one-sided tests at 5 %. p: of a fall by at most the allowed drop, adjusted over this table.",
+    "worse: p below 0.05. within: the interval lies above the allowed drop. not resolved: neither. cannot tell: it "
+    "would be worse if the rows that lost their outcome counted as failures.",
 )
 
 
 def build(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]) -> Table:
-    """A row a metric."""
+    """One row per metric."""
     rates = (f"{base.name} %", f"{new.name} %")
     counts = ("turned bad", "turned good", "lost")
     columns = ("metric", *rates, "may fall by", "difference", "p (Holm)", *counts, "result")

@@ -1,7 +1,7 @@
 """Instruction following in full: IFEval and IFBench at prompt and instruction level, strict and loose.
 
-Runs in, tables out; the answers of unperturbed runs are graded again, from their text alone. Layout: arXiv
-2311.07911, Table 3. Beside the published checkers stand those of `eval/grading/corrected_checkers.py`.
+Runs in, tables out; the answers of unperturbed runs are graded again from their text, by the published checkers and by
+those of `eval/grading/corrected_checkers.py`. Layout: arXiv 2311.07911, Table 3.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from eval.table import Cell, Table
 NEEDS = "unperturbed runs with graded answers to IFEval or IFBench"
 TASKS = {"ifeval": "IFEval", "ifbench": "IFBench"}
 HEADLINES = {"ifeval": "strict", "ifbench": "loose"}
-"""The verdict that each benchmark reports, and that `correct` holds."""
+"""The verdict that each benchmark reports, stored in `Dialogue.correct`."""
 MEASURES = ("prompt-level strict %", "prompt-level loose %", "instruction-level strict %", "instruction-level loose %")
 NOTES = (
-    "Published: the checkers of if-verifiable 0.1.2. Corrected: with known faults of four of them put right; "
-    "comparable with no paper.",
+    "Published: the checkers of if-verifiable 0.1.2. Corrected: with known bugs in four of them fixed; not comparable "
+    "with published results.",
     "Headline: prompt-level strict for IFEval, prompt-level loose for IFBench. Every graded answer counts in n, an "
-    "empty one as failed; a row without an answer counts in N alone. Instructions of one answer are not independent, "
+    "empty one as failed; a row without an answer counts only in N. Instructions of one answer are not independent, "
     "so the intervals at instruction level are too narrow.",
 )
 
 
 def build(runs: Sequence[Run]) -> list[Table]:
-    """A table for each group of runs that differ in the temperature of the user turns alone: they share their answers.
+    """A table per group of runs that differ only in the temperature of the user turns, and so share their answers.
 
     Raises:
-        FileNotFoundError: no NLTK data.
+        FileNotFoundError: the NLTK data is missing.
         ConfigError: two runs of a group have the same temperature.
     """
     unperturbed, notes = select(runs)
@@ -59,16 +59,16 @@ def _answering(group: Group, task: str) -> Run | None:
 
 @dataclass
 class _Counts:
-    """How many graded answers of one task have which verdicts, by the published checkers and by the corrected ones."""
+    """Counts of graded answers of one task by their verdicts, for the published and for the corrected checkers."""
 
     total: int = 0
     regraded: int = 0
-    """Answers whose headline verdict is not the one of their row."""
+    """Answers whose headline verdict differs from the one stored in their row."""
     published: Counter[tuple[Verdict, ...]] = field(default_factory=Counter)
     corrected: Counter[tuple[Verdict, ...]] = field(default_factory=Counter)
 
     def rates(self, measure: str) -> tuple[Rate, Rate]:
-        """The rate by the published checkers and by the corrected ones."""
+        """The rates by the published and by the corrected checkers."""
         level, name = measure.removesuffix(" %").split("-level ")
         return _rate(self.published, level, name), _rate(self.corrected, level, name)
 
@@ -96,7 +96,7 @@ def _table(name: str, counts: dict[str, _Counts], notes: Iterable[str]) -> Table
     ]
     totals = (Cell("N"), *(Cell.number(counts[task].total) for task in counts for _ in range(2)))
     warnings = [
-        f"WARNING: {counted.regraded} {TASKS[task]} rows were graded otherwise when they were made, by other checkers."
+        f"WARNING: {counted.regraded} {TASKS[task]} rows have grades by other checkers, which differ from these."
         for task, counted in counts.items()
         if counted.regraded
     ]

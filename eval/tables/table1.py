@@ -1,7 +1,7 @@
-"""Table 1: what a change of the answer does to the user turn, a row a model and task, tested on the same rows.
+"""Table 1: the effect of perturbing the answer on the user turn, one row per model and task, with paired tests.
 
-Runs in, tables out; it reads their rows, for the tests are paired. Source: arXiv 2604.02315, Table 1. How much the
-paper cuts is not published, so its value stands beside every fraction.
+Runs in, tables out; it reads their rows, because the tests are paired. Source: arXiv 2604.02315, Table 1. The paper
+does not say how much it truncates, so its value is shown for every fraction.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ COLUMNS = (
 )
 NOTES = (
     "Rates: 95 % Wilson score intervals over all judged rows of a run; n=judged/all where rows are unjudged. In "
-    "parentheses: the paper's value, — where it has none or it is not at hand.",
+    "parentheses: the paper's value, — if it has none or it is not available.",
     "difference: perturbed minus base in points, on the rows judged in both (n), 95 % interval of Bonett and Price. "
     "p: two-sided exact McNemar test on the same rows, adjusted over this table by Holm. "
     "Turns of real users (controls) are never perturbed and are left out.",
-    "user turns changed: text differs from the unperturbed run's, of the rows with a user turn in both (n).",
+    "user turns changed: share of the rows with a user turn in both runs (n) whose text differs.",
 )
 
 
@@ -46,28 +46,28 @@ NOTES = (
 class _Line:
     name: str
     run: Run
-    """The perturbed one."""
+    """The perturbed run."""
     base: TaskSummary
     perturbed: TaskSummary
     comparison: Comparison
 
 
 def build(runs: Sequence[Run]) -> list[Table]:
-    """A table per kind of perturbation; none where no perturbed run has its unperturbed one."""
-    lineup = _perturbed(runs)
+    """A table per kind of perturbation; none if no perturbed run comes with its unperturbed one."""
+    lineup = _perturbed_groups(runs)
     lines: dict[str, list[_Line]] = {}
     for group in lineup.groups:
         for line in _lines(group):
-            lines.setdefault(_kind(line.run), []).append(line)
+            lines.setdefault(_perturbation_name(line.run), []).append(line)
     alone = [run.name for group in lineup.groups if UNPERTURBED not in group.runs for run in group.runs.values()]
-    missing = [f"Left out, for want of the same run without perturbation: {', '.join(alone)}."] if alone else []
+    missing = [f"Left out, as the same run without perturbation is missing: {', '.join(alone)}."] if alone else []
     notes = (*NOTES, f"All rows: {lineup.common}.", *missing)
     kinds = [*(kind for kind in TITLES if kind in lines), *sorted(lines.keys() - TITLES.keys())]
     return [Table(TITLES.get(kind, f"Table 1: {kind}"), COLUMNS, tuple(_rows(lines[kind])), notes) for kind in kinds]
 
 
-def _perturbed(runs: Sequence[Run]) -> Lineup:
-    """The groups that hold a perturbed run."""
+def _perturbed_groups(runs: Sequence[Run]) -> Lineup:
+    """The groups that contain a perturbed run."""
     groups = line_up(runs, "perturbation").groups
     chosen = [
         run for group in groups if any(run.perturbed for run in group.runs.values()) for run in group.runs.values()
@@ -76,7 +76,7 @@ def _perturbed(runs: Sequence[Run]) -> Lineup:
 
 
 def _lines(group: Group) -> Iterator[_Line]:
-    """A line per perturbation, task and setting that a perturbed run and its unperturbed one measured."""
+    """A line per perturbation, task and setting that both a perturbed run and its unperturbed one measured."""
     base = group.runs.get(UNPERTURBED)
     if base is None:
         return
@@ -84,19 +84,19 @@ def _lines(group: Group) -> Iterator[_Line]:
     for variant, run in sorted(group.runs.items()):
         if run is base:
             continue
-        found = compare(before, outcomes_of(_perturbable(run)))
-        for one in sorted(found, key=lambda one: (one.setting == "held-out", place(one.task))):
+        comparisons = compare(before, outcomes_of(_perturbable(run)))
+        for one in sorted(comparisons, key=lambda one: (one.setting == "held-out", place(one.task))):
             was, now = (summary_of(either.summaries, one.task, one.setting) for either in (base, run))
             if was is not None and now is not None:
                 yield _Line(f"{group.name}, {subject(one.task, one.setting)}, {variant}", run, was, now, one)
 
 
 def _perturbable(run: Run) -> Iterator[Dialogue]:
-    """Its rows without the controls: no perturbation reaches the turn of a real user, so there is nothing to test."""
+    """Its rows without the controls: the turn of a real user is never perturbed, so there is nothing to test."""
     return (row for row in run.rows() if not row.real_user)
 
 
-def _kind(run: Run) -> str:
+def _perturbation_name(run: Run) -> str:
     return str(run.protocol["perturbation"]["name"])
 
 
@@ -106,8 +106,8 @@ def _rows(lines: Sequence[_Line]) -> Iterator[tuple[Cell, ...]]:
         pairs = line.comparison.genuine
         yield (
             Cell(line.name),
-            rate(line.base, "genuine").beside(_paper(line, "base")),
-            rate(line.perturbed, "genuine").beside(_paper(line, _kind(line.run))),
+            rate(line.base, "genuine").beside(_paper_value(line, "base")),
+            rate(line.perturbed, "genuine").beside(_paper_value(line, _perturbation_name(line.run))),
             Cell.estimate(pairs.difference, pairs.interval(), pairs.n),
             Cell.p_value(p),
             rate(line.base, "specific"),
@@ -116,7 +116,7 @@ def _rows(lines: Sequence[_Line]) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _paper(line: _Line, condition: str) -> float | None:
+def _paper_value(line: _Line, condition: str) -> float | None:
     if line.comparison.setting != "self-generated":
         return None
     column = {"task": line.comparison.task, "measure": "genuine", "temperature": line.run.temperature}

@@ -1,7 +1,7 @@
-"""Table 2: accuracy and follow-up rates of one model, a column a task, with the counts behind them.
+"""Table 2 for one model: accuracy and follow-up rates, one column per task, with all counts.
 
-Summaries in, tables out; pure. Self-generated answers and held-out ones stand in separate columns, never pooled.
-Several models side by side, against the paper's numbers, are in `table2_models.py`. Layout: arXiv 2604.02315, Table 2.
+Pure: summaries in, tables out. Self-generated and held-out answers have separate columns and are never pooled. Several
+models side by side, with the paper's numbers, are in `table2_models.py`. Layout: arXiv 2604.02315, Table 2.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from eval.stats.rates import Rate
 from eval.summary import TaskSummary
 from eval.table import UNKNOWN, Cell, Table
 
-TRUNCATED = "Truncated user turns (cut off at their token limit) are judged as they stand and count in n."
+TRUNCATED = "Truncated user turns (cut off at their token limit) are judged as is and count in n."
 UNJUDGED = "unjudged = gen_error + judge_error + skipped; these rows count in N, not in judged n."
 NOT_POOLED = (
-    "follow-up: genuine user turns on the model's own answers; cross: on another model's; held-out: on the data's. "
-    "Never pooled."
+    "follow-up: genuine user turns on the model's own answers; cross: on another model's answers; held-out: on answers "
+    "from the data. Never pooled."
 )
 
 MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
@@ -44,15 +44,15 @@ MEASURES: tuple[tuple[str, Callable[[TaskSummary], Cell]], ...] = (
     ("answers ending in ? %", lambda s: Cell.rate(s.questions)),
     ("tokens per user turn", lambda s: Cell.number(s.mean_user_tokens, digits=1)),
 )
-"""The rows of the detail: what is measured, and its cell for one task."""
+"""The rows of the detail table: the name of a measure, and its cell for one task."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How the rows were made: without it, no number of the table means anything."""
+    """How the rows were made, for the footer of the table."""
 
     model: str
-    """Name and digest of the weights."""
+    """Model name and digest of its weights."""
     judge: str
     history: str
     temperature: float
@@ -83,7 +83,7 @@ class Protocol:
 def build(name: str, summaries: Iterable[TaskSummary], protocol: Protocol) -> list[Table]:
     """The row `name` ("Base") of Table 2, the detail per task, and the labels per task.
 
-    The follow-up rate of the row is the genuine one, as in the paper; the detail has the specific rate beside it.
+    The follow-up rate of the row is the genuine rate, as in the paper; the detail also has the specific rate.
     """
     ordered = sorted(summaries, key=lambda s: (s.setting == "held-out", *place(s.task)))
     return [_row(name, ordered, protocol), _detail(ordered), _labels(ordered)]
@@ -116,13 +116,13 @@ def _labels(summaries: Sequence[TaskSummary]) -> Table:
 
 
 def _columns(summaries: Sequence[TaskSummary]) -> list[str]:
-    """A heading per summary; the setting tells two of one task apart."""
+    """A heading per summary, with the setting where a task has more than one."""
     times = Counter(summary.task for summary in summaries)
     return [heading(s.task) + (f", {s.setting or 'setting unknown'}" if times[s.task] > 1 else "") for s in summaries]
 
 
 def other_judges(summaries: Sequence[TaskSummary], judge: str) -> list[str]:
-    """A warning per judge, other than the table's, whose judgements are among the rows."""
+    """A warning per judge other than the table's whose judgements are among the rows."""
     rows: Counter[str] = Counter()
     for summary in summaries:
         rows.update(summary.judges)

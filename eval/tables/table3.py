@@ -1,6 +1,6 @@
-"""Table 3: how accuracy and follow-up scale within a family, greedy decoding, a table a family and task.
+"""Table 3: scaling of accuracy and follow-up rates within a family, greedy decoding, one table per family and task.
 
-Runs in, tables out; pure. Source: arXiv 2604.02315, Table 3 (Qwen3.5).
+Pure: runs in, tables out. Source: arXiv 2604.02315, Table 3 (Qwen3.5).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Table 5: accuracy and follow-up across families, greedy decoding, a table a task.
+"""Table 5: accuracy and follow-up rates across families, greedy decoding, one table per task.
 
-Runs in, tables out; pure. Source: arXiv 2604.02315, Table 5.
+Pure: runs in, tables out. Source: arXiv 2604.02315, Table 5.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ NEEDS = "unperturbed runs at temperature 0"
 
 
 def build(runs: Sequence[Run]) -> list[Table]:
-    """The tables over all models; none without such runs."""
+    """The tables of all models; none without such runs."""
     greedy, notes = select(runs, temperature=0.0)
     return tables_by_task("Table 5: all families", line_up(greedy), "table5", notes) if greedy else []

@@ -1,6 +1,7 @@
-"""Table 6: the labels of user turns per family, greedy decoding, all self-generated tasks together.
+"""Table 6: label shares of the user turns per family, greedy decoding, all self-generated tasks together.
 
-Runs in, table out; it reads their rows, for contexts repeat across models and tasks. Source: arXiv 2604.02315, Table 6.
+Runs in, table out; it reads the rows, because contexts repeat across models and tasks. Source: arXiv 2604.02315,
+Table 6.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from eval.table import Cell, Table
 
 NEEDS = "unperturbed runs at temperature 0 with a self-generated task"
 NOTES = (
-    "Shares of the judged user turns (n). A family of several runs shows the mean of its runs' shares, each run "
-    "weighing alike; rows of different runs are not added up.",
-    "95 % intervals: Wilson score where every row has a context of its own, else the bootstrap over contexts. In "
-    "parentheses: the paper's share, — where it names no such label or family. Labels without a paper value are ours.",
+    "Shares of the judged user turns (n). A family with several runs shows the unweighted mean of its runs' shares; "
+    "rows of different runs are not pooled.",
+    "95 % intervals: Wilson score if every row has its own context, otherwise a bootstrap over contexts. In "
+    "parentheses: the paper's share, — if it has no such label or family. Labels without a paper value are ours.",
 )
 
 
 def build(runs: Sequence[Run]) -> list[Table]:
-    """One table with a column a family, the paper's labels first; none without such runs."""
+    """One table with a column per family, the paper's labels first; none without such runs."""
     greedy, notes = select(runs, temperature=0.0)
     greedy = [run for run in greedy if any(s.setting == "self-generated" and s.judged for s in run.summaries)]
     if not greedy:

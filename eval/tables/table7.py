@@ -1,6 +1,6 @@
-"""Table 7: how far judges agree with each other, a row a slice and pair, beside the paper's numbers.
+"""Table 7: agreement between judges, one row per slice and pair, next to the paper's numbers.
 
-Ratings in, tables out; pure. Layout: arXiv 2604.02315, Table 7.
+Pure: ratings in, tables out. Layout: arXiv 2604.02315, Table 7.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ COLUMNS = (
     "label kappa",
 )
 NOTES = (
-    "N: rows that both have judged. In brackets: 95 % interval, contexts resampled whole. In parentheses: the paper's "
-    "value, where the pair is the paper's.",
-    "undefined: both judges give one and the same answer throughout, so that chance explains all agreement.",
-    "random: a quarter of the rows, with the first judge's share of yes. balanced: hard cases, half of them yes and "
-    "half no by the first judge, all of its rarer answer. How the paper drew its slices is not known; exact "
+    "N: rows judged by both. In brackets: 95 % bootstrap interval over contexts. In parentheses: the paper's value, if "
+    "it has this pair.",
+    "undefined: both judges give the same answer to every row, so kappa is undefined.",
+    "random: a quarter of the rows, with the first judge's share of yes. balanced: hard cases, all rows with the first "
+    "judge's rarer answer and as many with the other. The paper does not say how it drew its slices; exact "
     "definitions: eval/panel_slices.py.",
 )
 
 
 def build(panel: RatedPanel) -> list[Table]:
-    """The table, then what each judge has said over all."""
+    """The agreement of each pair, then the totals of each judge."""
     return [_pairs(panel), _judges(panel)]
 
 
@@ -47,7 +47,7 @@ def _pairs(panel: RatedPanel) -> Table:
     rows = [_row(pair) for pair in pairs]
     measured = {paper_row(pair) for pair in pairs}
     rows += [_paper_row(name) for name in read_paper().tables["table7"].rows if name not in measured]
-    splits = f"{SPLIT}: the {split_count(panel)} of {len(panel.ids)} rows on which not all judges give the same binary"
+    splits = f"{SPLIT}: the {split_count(panel)} of {len(panel.ids)} rows on which the judges' binaries differ"
     return Table("Table 7: agreement between judges", COLUMNS, tuple(rows), (*NOTES, f"{splits}."))
 
 
@@ -77,7 +77,7 @@ def _beside(cell: Cell, name: str | None, measure: str) -> Cell:
 
 
 def _paper_row(name: str) -> tuple[Cell, ...]:
-    """A row of the paper that no pair here is about: its values alone."""
+    """A row of the paper that was not measured here, with the paper's values only."""
     values = {
         measure: read_paper().value("table7", name, measure=measure)
         for measure in ("n", "genuine agreement", "genuine kappa", "label agreement", "label kappa")
@@ -87,14 +87,14 @@ def _paper_row(name: str) -> tuple[Cell, ...]:
 
 
 def paper_row(pair: PairAgreement) -> str | None:
-    """The row of the paper's table that is about this slice and these two models; None if none is."""
+    """The row of the paper's table for this slice and these two models; None if there is none."""
     names = [_paper_name(judge) for judge in pair.judges]
-    spelled = [f"{pair.slice}, {first} and {second}" for first, second in (names, names[::-1])]
-    return next((name for name in spelled if name in read_paper().tables["table7"].rows), None)
+    candidates = [f"{pair.slice}, {first} and {second}" for first, second in (names, names[::-1])]
+    return next((name for name in candidates if name in read_paper().tables["table7"].rows), None)
 
 
 def _paper_name(judge: str) -> str | None:
-    """What the paper calls the model behind a judge of OpenAI's: "nano", "mini" or "gpt-5.4"."""
+    """The paper's name for the model of an OpenAI judge: "nano", "mini" or "gpt-5.4"."""
     found = re.fullmatch(r"openai-(gpt-5\.4(?:-(nano|mini))?)-\d{4}-\d{2}-\d{2}(?:-[a-z]+)?-[0-9a-f]{8}", judge)
     return None if found is None else found[2] or found[1]
 
@@ -104,14 +104,14 @@ def _judges(panel: RatedPanel) -> Table:
     for judge, results in panel.results.items():
         judged = [result for result in results if isinstance(result, Judgement)]
         kinds = Counter(result.kind for result in results if isinstance(result, Failure))
-        told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
+        reasons = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
         rows.append(
             (
                 Cell(judge),
                 Cell.number(len(judged)),
-                Cell(f"{kinds.total()} ({told})" if kinds else "0", value=kinds.total()),
+                Cell(f"{kinds.total()} ({reasons})" if kinds else "0", value=kinds.total()),
                 Cell.rate(Rate(sum(one.genuine for one in judged), len(judged))),
                 Cell.rate(Rate(sum(one.label in SPECIFIC for one in judged), len(judged))),
             )
         )
-    return Table("The judges over all", ("judge", "judged", "failed", "genuine %", "specific %"), tuple(rows))
+    return Table("Judges on all rows", ("judge", "judged", "failed", "genuine %", "specific %"), tuple(rows))

@@ -77,8 +77,8 @@ def test_the_judge_that_rewarded_a_model_is_named_and_may_not_be_the_one_that_me
     runs: list[str], make_run: MakeRun, rows_of: RowsOf, tmp_path: Path
 ) -> None:
     for judge, note in (
-        ("grounding-1", "RL was rewarded by grounding-1."),
-        ("local-1", "WARNING: RL was rewarded by this judge: its follow-up rates here measure nothing."),
+        ("grounding-1", "RL was trained on rewards of grounding-1."),
+        ("local-1", "WARNING: RL was trained on rewards of this judge, so its follow-up rates are not valid."),
     ):
         training = {"method": "grpo", "base": "m@Base", "reward_judge": judge}
         rows = rows_of("pocket_math", 40, 9, model="m@RL")

@@ -105,7 +105,7 @@ def test_raw_and_corrected_stand_side_by_side(
     judges = tables["The judge against the labels"]
     assert [cell.text for cell in judges.rows[0][:4]] == ["judge-1", "260", "0", "74"]
     assert any("may not transfer" in note for note in judges.notes)
-    assert "corrected ones stand in the table metric by metric" in " ".join(
+    assert "corrected rates are in the table metric by metric" in " ".join(
         tables["Table 2: models side by side"].notes
     )
     assert "prediction-powered %" in to_csv([detail])

@@ -34,5 +34,5 @@ def test_each_judge_has_its_error_and_a_fitted_one_a_caution() -> None:
     assert first[:4] == ["a", "100", "3", "50"]
     assert first[4].startswith("80.0 [") and first[5].startswith("90.0 [") and first[5].endswith("n=50")
     assert second[5] == "\u2014 n=0"
-    assert table.notes[-1].startswith("CAUTION: 25% of the labelled items are on queries that b was fitted on")
+    assert table.notes[-1].startswith("CAUTION: b was fitted on the queries of 25% of the labelled items")
     assert sum("CAUTION" in note for note in table.notes) == 1

@@ -111,5 +111,5 @@ def test_answers_that_were_not_graded_give_no_table(rows: list[Dialogue], make_r
 
 def test_a_verdict_that_is_not_that_of_the_row_is_told(rows: list[Dialogue], make_run: MakeRun) -> None:
     (table,) = build(make_run("run", [replace(rows[0], correct=False), *rows[1:]]))
-    assert table.notes[-1].startswith("WARNING: 1 IFEval rows were graded otherwise when they were made")
+    assert table.notes[-1].startswith("WARNING: 1 IFEval rows have grades by other checkers")
     assert not any("WARNING" in note for note in build(make_run("right", rows))[0].notes)

@@ -84,7 +84,7 @@ def test_warm_and_perturbed_runs_are_left_out_and_counted(
     cut = make_run("cut", rows_of("gsm8k", 10, 5), perturbation={"name": "truncate"}, **QWEN)
     gsm8k, _ = build(number, qwen, warm, cut)
     assert len(gsm8k.rows) == 1
-    assert "Runs left out: 1 perturbed, 1 at other temperatures than 0." in gsm8k.notes
+    assert "Runs left out: 1 perturbed, 1 at temperatures other than 0." in gsm8k.notes
     assert build(number, warm, cut) == []
 
 
@@ -110,7 +110,7 @@ def test_table_4_has_temperatures_in_columns_and_genuine_over_specific(
         make_run("other", rows_of("ifbench", 50, 5), temperature=1.0),
     ]
     (table,) = build(4, *warm, qwen)
-    assert table.title == "Table 4: follow-up % over temperature, IFBench"
+    assert table.title == "Table 4: follow-up % by temperature, IFBench"
     assert table.columns == ("model", "T=0", "T=0.7", "T=1")
     genuine, specific = "Qwen3.5-2B, genuine (paper)", "Qwen3.5-2B, specific"
     assert cell(table, genuine, "T=0") == "1.0 [0.3, 2.9] n=300 (0.7)"
@@ -177,7 +177,7 @@ def test_table_1_names_perturbed_runs_without_their_base(qwen: Path, make_run: M
     cut = make_run("cut", rows_of("gsm8k", 200, 12), perturbation={"name": "truncate"}, **QWEN)
     lone = make_run("lone", rows_of("gsm8k", 20, 2), perturbation={"name": "truncate"})
     (table,) = build(1, qwen, cut, lone)
-    assert any("want of the same run without perturbation: lone." in note for note in table.notes)
+    assert any("as the same run without perturbation is missing: lone." in note for note in table.notes)
     assert build(1, lone) == [] == build(1, qwen)
 
 

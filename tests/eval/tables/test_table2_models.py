@@ -114,7 +114,7 @@ def test_models_of_another_protocol_are_marked_everywhere(make: Callable[..., Pa
     assert found["Table 2, metric by metric"].rows[5][0].text == "SFT \u2020, GSM8K accuracy"
     assert found["Labels of the user turns, IFBench"].columns == ("label", "Base", "SFT \u2020")
     assert (
-        "WARNING: \u2020 SFT was measured otherwise than Base: history: as_history there, as_last here."
+        "WARNING: \u2020 SFT was measured differently from Base: history: as_history there, as_last here."
         in found["Table 2: models side by side"].notes
     )
 
