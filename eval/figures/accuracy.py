@@ -1,4 +1,4 @@
-"""Figure 3: accuracy beside follow-up, a pair of panels a task, a line a model: does one tell the other?
+"""Figure 3: accuracy next to follow-up rates, one pair of panels per task, one line per model.
 
 Runs in, drawings out. Source: arXiv 2604.02315, Figure 3.
 """
@@ -28,7 +28,7 @@ CAPTION = (
 
 
 def build(runs: Sequence[Run]) -> dict[str, Figure]:
-    """One drawing over all graded tasks."""
+    """One drawing of all graded tasks."""
     greedy, _ = select(runs, temperature=0.0)
     lineup = line_up(greedy)
     graded = [(task, setting) for task, setting in tasks_of(lineup) if _measured(lineup, task, setting, graded=True)]
@@ -114,7 +114,7 @@ def _ring(axes: Axes, summary: TaskSummary, place: int, colour: str) -> None:
 
 
 def _diamond(axes: Axes, model: str, task: str, setting: Setting | None, measure: str, place: int) -> None:
-    """The value of the paper's Table 3, or else of its Table 5."""
+    """The value of the paper's Table 3, or of its Table 5 if that has none."""
     column = {"task": task, "measure": measure, "temperature": 0.0}
     values = [read_paper().value(table, model, **column) for table in ("table3", "table5")]
     known = next((value for value in values if value is not None), None)

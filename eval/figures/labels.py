@@ -1,6 +1,6 @@
-"""Shares of the labels as stacked bars, a bar a model, a panel a task: in which way user turns fail.
+"""Label shares as stacked bars, one bar per model, one panel per task: how user turns fail.
 
-Runs in, drawings out. The measure is that of arXiv 2604.02315, Table 6, here per model and task.
+Runs in, drawings out. The measure of arXiv 2604.02315, Table 6, per model and task.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NEEDS = "unperturbed runs at temperature 0"
 GAP, KEY, FOOT = 0.36, 0.15, 0.1
-"""Heights in inches: between panels, of a line of the key, and under the last bar."""
+"""Heights in inches: between panels, of a line of the key, and below the last bar."""
 COLOURS = {
     "genuine_followup": "#08519c",
     "generic_followup": "#4292c6",
@@ -36,11 +36,11 @@ COLOURS = {
 }
 """Follow-ups in blues, a new task in green, copies in warm hues, debris in greys; after Tol's muted palette."""
 LEAST = 0.07
-"""Share from which a segment is wide enough for its number."""
+"""Smallest share whose segment is wide enough for its number."""
 
 
 def build(runs: Sequence[Run]) -> dict[str, Figure]:
-    """One drawing per setting, over all of its tasks."""
+    """One drawing per setting with all of its tasks."""
     greedy, _ = select(runs, temperature=0.0)
     lineup = line_up(greedy)
     drawings: dict[str, list[tuple[str, list[tuple[Group, TaskSummary]]]]] = {}

@@ -1,4 +1,4 @@
-"""Figures 1 (right) and 4: follow-up rates over the sampling temperature, a line a model, a panel a task.
+"""Figures 1 (right) and 4: follow-up rates by sampling temperature, one line per model, one panel per task.
 
 Runs in, drawings out. Source: arXiv 2604.02315, Figures 1 and 4.
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 NEEDS = "unperturbed runs that share a task at two temperatures or more"
 PLOT, GAP, HEAD, FOOT = 1.28, 0.42, 0.2, 0.32
-"""Least height in inches of the axes, and heights between axes, of the caption, of the axis label."""
+"""Heights in inches: the axes at least, between axes, the caption, the axis label."""
 CAPTION = "solid: genuine, 95 % interval shaded · dashed: specific · ring: the paper's value"
 
 
 def build(runs: Sequence[Run]) -> dict[str, Figure]:
-    """One drawing of all models, or one a family where there are more models than colours."""
+    """One drawing of all models, or one per family if there are more models than colours."""
     unperturbed, _ = select(runs)
     lineup = line_up(unperturbed, "sampling.temperature")
     if len(lineup.groups) <= len(COLOURS):
@@ -62,7 +62,7 @@ def _draw(lineup: Lineup) -> Figure | None:
 
 
 def _panel(axes: Axes, lineup: Lineup, task: str, setting: Setting | None, name_height: float) -> None:
-    """Draw one task; `name_height` is a name's share of the height of the axes."""
+    """Draw one task; `name_height` is the height of a name as a share of the axes."""
     from matplotlib.ticker import MaxNLocator
 
     temperatures = temperatures_of(lineup, task, setting)
@@ -81,7 +81,7 @@ def _panel(axes: Axes, lineup: Lineup, task: str, setting: Setting | None, name_
 
 
 def _line(axes: Axes, group: Group, task: str, setting: Setting | None, colour: str) -> tuple[float, float] | None:
-    """Draw one model; returns the last point of its genuine rate."""
+    """Draw one model; returns the last point of its line of genuine rates."""
     found = [(t, summary_of(run.summaries, task, setting)) for t, run in sorted(group.runs.items())]
     genuine = [(t, summary.genuine) for t, summary in found if summary is not None and summary.judged]
     specific = [(t, summary.specific) for t, summary in found if summary is not None and summary.judged]
@@ -100,7 +100,7 @@ def _line(axes: Axes, group: Group, task: str, setting: Setting | None, colour: 
     axes.plot(at, _percent(genuine), color=colour, linewidth=1.3, marker="o", markersize=2.5)
     axes.plot(at, _percent(specific), color=colour, linewidth=0.9, linestyle=(0, (3, 2)))
     if setting == "self-generated":
-        _paper(axes, group.first.model, task, at, colour)
+        _draw_paper(axes, group.first.model, task, at, colour)
     return at[-1], _percent(genuine)[-1]
 
 
@@ -108,7 +108,7 @@ def _percent(rates: Sequence[tuple[float, Rate]]) -> list[float]:
     return [100 * rate.successes / rate.n for _, rate in rates]
 
 
-def _paper(axes: Axes, model: str, task: str, temperatures: Sequence[float], colour: str) -> None:
+def _draw_paper(axes: Axes, model: str, task: str, temperatures: Sequence[float], colour: str) -> None:
     values = [read_paper().value("table4", model, task=task, measure="genuine", temperature=t) for t in temperatures]
     known = [(t, value) for t, value in zip(temperatures, values, strict=True) if value is not None]
     axes.plot(
@@ -124,7 +124,7 @@ def _paper(axes: Axes, model: str, task: str, temperatures: Sequence[float], col
 
 
 def _label(axes: Axes, ends: Sequence[tuple[float, float, str, str]], name_height: float) -> None:
-    """Name each line behind its end; a thin lead joins a name that had to move."""
+    """Name each line at its right end; a thin leader connects a name that had to move."""
     low, high = axes.get_ylim()
     left, right = axes.get_xlim()
     places = spread([y for _, y, _, _ in ends], 0.9 * name_height * (high - low), low, high)

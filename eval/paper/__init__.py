@@ -1,1 +1,1 @@
-"""How the paper's tables and figures are laid out, and its published numbers."""
+"""Layout of the paper's tables and figures, and its published numbers."""

@@ -1,6 +1,6 @@
-"""What changed between two runs on the same rows: follow-ups by paired tests, and how many user turns differ at all.
+"""Paired comparison of two runs on the same rows: follow-up rates, and how many user turns differ at all.
 
-Rows are matched by the id of the loaded dialogue, which neither a perturbation nor another model changes.
+Rows are matched by the id of the loaded dialogue, which depends on neither the perturbation nor the model.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from eval.stats.rates import Rate
 from eval.summary import Setting, user_turn_of
 
 Match = tuple[Outcome | None, Outcome | None, bool | None]
-"""What a row shows before and after, None where a run lacks it; and whether its user turn changed, if both have one."""
+"""A row's outcome before and after, None if a run lacks it; and whether its user turn changed, None if one has none."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on one task in one setting; rows unjudged in either are in `left_out` of the pairs."""
+    """Two runs on one task in one setting; rows unjudged in either run are counted in `left_out` of the pairs."""
 
     task: str
     setting: Setting | None
     genuine: Pairs
     specific: Pairs
     changed: Rate
-    """User turns whose text differs, of the rows with a user turn in both runs, judged or not."""
+    """User turns whose text differs, among the rows with a user turn in both runs, judged or not."""
 
 
 def outcomes_of(rows: Iterable[Dialogue]) -> Outcomes:
-    """All that `compare` needs of a run: the outcome of each row, and as its number a digest of its user turn."""
+    """The outcome of each row of a run for `compare`, numbered by a digest of its user turn, or 0 without one."""
     found = Outcomes()
     for row in rows:
         turn = user_turn_of(row)
@@ -41,19 +41,19 @@ def outcomes_of(rows: Iterable[Dialogue]) -> Outcomes:
 
 
 def compare(before: Outcomes, after: Outcomes) -> list[Comparison]:
-    """Compare two runs of `outcomes_of` per task and setting, sorted by both.
+    """Compare the `outcomes_of` two runs per task and setting, sorted by both.
 
-    A row that shows no setting (it failed early in both runs) goes with its task when that has one setting.
+    A row without a setting (it failed early in both runs) is counted with its task if that has only one setting.
     """
     groups: dict[tuple[str, Setting | None], Counter[Match]] = {}
     for match, times in Counter(_matches(before, after)).items():
-        seen = [outcome for outcome in match[:2] if outcome]
-        setting = next((outcome.setting for outcome in seen if outcome.setting), None)
-        groups.setdefault((seen[0].task, setting), Counter())[match] = times
+        known = [outcome for outcome in match[:2] if outcome]
+        setting = next((outcome.setting for outcome in known if outcome.setting), None)
+        groups.setdefault((known[0].task, setting), Counter())[match] = times
     for task in [task for task, setting in groups if setting is None]:
-        known = [rows for (other, setting), rows in groups.items() if other == task and setting is not None]
-        if len(known) == 1:
-            known[0].update(groups.pop((task, None)))
+        of_task = [rows for (other, setting), rows in groups.items() if other == task and setting is not None]
+        if len(of_task) == 1:
+            of_task[0].update(groups.pop((task, None)))
     return [
         _comparison(task, setting, rows)
         for (task, setting), rows in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] or ""))
@@ -62,9 +62,9 @@ def compare(before: Outcomes, after: Outcomes) -> list[Comparison]:
 
 def _matches(before: Outcomes, after: Outcomes) -> Iterator[Match]:
     for id, was in before.items():
-        now, said = after.get(id), before.number(id)
-        says = after.number(id) if now else 0
-        yield was, now, said != says if said and says else None
+        now, digest = after.get(id), before.number(id)
+        digest_now = after.number(id) if now else 0
+        yield was, now, digest != digest_now if digest and digest_now else None
     yield from ((None, now, None) for id, now in after.items() if id not in before)
 
 

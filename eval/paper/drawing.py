@@ -1,4 +1,4 @@
-"""How figures look and how they are written: one column wide, colour-blind safe, equal bytes for equal runs.
+"""Style and output of figures: one column wide, colour-blind safe, equal bytes for equal runs.
 
 It knows no measure: `eval/figures/` decides what is drawn.
 """
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 3.4
-"""Inches: a column of a two-column page, so that text is printed at its size in points."""
+"""Inches: a column of a two-column page, so that font sizes in points hold in print."""
 INK, MUTED, GRID = "#1a1a1a", "#6b6b6b", "#e4e4e4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255")
-"""Okabe and Ito's palette without its yellow, which white paper swallows, and Tol's wine."""
+"""Okabe and Ito's palette without its yellow, which is invisible on white paper, plus Tol's wine."""
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 7,
@@ -36,7 +36,7 @@ STYLE: dict[str, Any] = {
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "text.color": INK,
-    "text.parse_math": False,  # a dollar sign in a model's name is a dollar sign
+    "text.parse_math": False,  # a dollar sign in a model's name is literal
     "xtick.color": MUTED,
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
@@ -52,7 +52,7 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in our style, whatever the reader's own matplotlib is set to."""
+    """Draw in the project's style, regardless of the user's matplotlib settings."""
     from matplotlib.style import context
 
     with context(["default", STYLE]):
@@ -71,12 +71,12 @@ def render(figure: Figure) -> dict[str, bytes]:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Small print at the top of a figure: what its marks mean. Call within `style()`."""
+    """Small print at the top of a figure that explains its marks. Call within `style()`."""
     figure.text(0.02, 1 - 0.08 / figure.get_figheight(), text, va="top", fontsize=6, color=MUTED, linespacing=1.3)
 
 
 def write(figure: Figure, path: Path) -> list[Path]:
-    """Write `path` with the endings .png and .svg; returns both paths."""
+    """Write the figure to `path` with .png and .svg appended; returns both paths."""
     written = []
     for ending, content in render(figure).items():
         target = path.with_name(f"{path.name}.{ending}")
@@ -86,19 +86,19 @@ def write(figure: Figure, path: Path) -> list[Path]:
 
 
 def wrapped(name: str) -> str:
-    """A name over lines short enough for the third of a column that names have."""
+    """A name wrapped to the third of a column reserved for names."""
     return textwrap.fill(name, 17) or "?"
 
 
 def line_height(names: Iterable[str]) -> float:
-    """Inches from one wrapped name to the next so that none touches another."""
+    """Inches from one wrapped name to the next so that none overlap."""
     return max([0.17, *(0.05 + 0.11 * len(wrapped(name).splitlines()) for name in names)])
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions as near to `places` as labels `gap` apart between `low` and `high` can be; order is kept.
+    """Positions close to `places`, at least `gap` apart, between `low` and `high`, in the same order.
 
-    Where they do not all fit they are evenly spread.
+    If they do not all fit, they are spread evenly.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     if gap * (len(places) - 1) > high - low:

@@ -1,4 +1,4 @@
-"""Names of tasks as a reader knows them, in the order in which tables and figures show them."""
+"""Display names of tasks, in the order in which tables and figures show them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADINGS = {
     "pocket_instructions": "pocket instructions",
     "pocket_conversations": "pocket conversations",
 }
-"""Known tasks in their order; any other task stands behind them under its own name."""
+"""Known tasks in display order; any other task follows them under its own name."""
 
 SETTINGS: dict[Setting | None, str] = {
     "self-generated": "self-generated",
@@ -34,24 +34,24 @@ FOLLOW_UP: dict[Setting | None, str] = {
     "held-out": "held-out",
     None: "follow-up (setting unknown)",
 }
-"""What a column of follow-up rates is called, by whose answers the user turns follow."""
+"""The heading of a column of follow-up rates, by setting."""
 
 
 def accuracy_heading(task: str) -> str:
-    """The heading of a column of right answers."""
+    """The heading of a column of accuracies."""
     return f"{heading(task)} accuracy %"
 
 
 def follow_up_heading(task: str, setting: Setting | None) -> str:
-    """The heading of a column of follow-ups."""
+    """The heading of a column of follow-up rates."""
     return f"{heading(task)} {FOLLOW_UP[setting]} %"
 
 
 def heading(task: str) -> str:
-    """The name of a task as a reader knows it."""
+    """The display name of a task."""
     return HEADINGS.get(task, task)
 
 
 def place(task: str) -> tuple[int, str]:
-    """Sort key: known tasks in their order, then the others by name."""
+    """Sort key: known tasks in display order, then the others by name."""
     return (list(HEADINGS).index(task) if task in HEADINGS else len(HEADINGS), task)

@@ -1,7 +1,7 @@
-"""How the labels of a family's user turns are shared out: models count alike, contexts that repeat count once.
+"""Label shares of the user turns of a family: the unweighted mean over its models, with intervals over contexts.
 
-The models of a family are probed on the same contexts, and one context may stand in two tasks (GPQA Diamond is part of
-GPQA Main), so rows are not independent; the intervals resample contexts whole.
+The models of a family are probed on the same contexts, and one context may occur in two tasks (GPQA Diamond is part of
+GPQA Main), so rows are not independent; the intervals resample contexts.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """Judged user turns of M runs over C contexts, 6 bytes each."""
+    """Judged user turns of M runs over C contexts, in 6 bytes each."""
 
     labels: tuple[str, ...]
-    """Every label that was given."""
+    """Every label that occurs."""
     contexts: int
     runs: tuple[tuple[np.ndarray, np.ndarray], ...]
-    """Of each run, the context and the label of each of its N judged user turns, by their numbers: (N,) each."""
+    """For each run, the indices of the context and of the label of its N judged user turns, (N,) each."""
 
     @classmethod
     def of(cls, runs: Iterable[Iterable[tuple[str, str]]]) -> LabelCounts:
-        """Of the context and the label of every judged user turn of each run."""
+        """From the (context, label) of every judged user turn of each run."""
         import numpy as np
 
         labels: dict[str, int] = {}
@@ -45,9 +45,9 @@ class LabelCounts:
             for context, label in run:
                 contexts[-1].append(bits_of(context))
                 given[-1].append(labels.setdefault(label, len(labels)))
-        different = np.unique(np.concatenate([np.empty(0, np.uint64), *contexts]))
-        numbers = [np.searchsorted(different, np.asarray(one)).astype(np.int32) for one in contexts]
-        return cls(tuple(labels), len(different), tuple(zip(numbers, map(np.asarray, given), strict=True)))
+        distinct = np.unique(np.concatenate([np.empty(0, np.uint64), *contexts]))
+        numbers = [np.searchsorted(distinct, np.asarray(one)).astype(np.int32) for one in contexts]
+        return cls(tuple(labels), len(distinct), tuple(zip(numbers, map(np.asarray, given), strict=True)))
 
     @property
     def rows(self) -> int:
@@ -55,7 +55,7 @@ class LabelCounts:
         return sum(len(labels) for _, labels in self.runs)
 
     def share(self, label: str) -> tuple[float | None, Interval | None]:
-        """The mean over runs of the label's share, in [0, 1], with its 95 % interval."""
+        """The mean over runs of the label's share, in [0, 1], and its 95 % interval."""
         number = self.labels.index(label) if label in self.labels else -1
         given = self._by_context([contexts[labels == number] for contexts, labels in self.runs])
         judged = self._by_context([contexts for contexts, _ in self.runs])
@@ -68,7 +68,7 @@ class LabelCounts:
         return sum(points) / len(points), interval
 
     def _by_context(self, chosen: Sequence[np.ndarray]) -> np.ndarray:
-        """How many of the `chosen` user turns of each run stand in each context, (M, C)."""
+        """The number of `chosen` user turns of each run in each context, (M, C)."""
         import numpy as np
 
         counts = np.empty((len(chosen), self.contexts), np.int32)
@@ -79,17 +79,17 @@ class LabelCounts:
 
 def count_labels(runs: Sequence[Run], setting: Setting) -> LabelCounts:
     """Read the runs' rows and count the labels of all tasks in one setting."""
-    return LabelCounts.of(_given(run.rows(), setting) for run in runs)
+    return LabelCounts.of(_labelled_contexts(run.rows(), setting) for run in runs)
 
 
 def context_of(dialogue: Dialogue) -> str:
-    """A hash of the conversation before the answer: equal for rows that differ in answer, task or user turn alone."""
-    spoken = (user_turn_of(dialogue) is not None) + (answer_of(dialogue) is not None)
-    before = dialogue.messages[: len(dialogue.messages) - spoken]
+    """A hash of the conversation before the answer: equal for rows that differ only in answer, task or user turn."""
+    after_context = (user_turn_of(dialogue) is not None) + (answer_of(dialogue) is not None)
+    before = dialogue.messages[: len(dialogue.messages) - after_context]
     return content_hash([[message.role, message.text] for message in before])
 
 
-def _given(rows: Iterable[Dialogue], setting: Setting) -> Iterator[tuple[str, str]]:
+def _labelled_contexts(rows: Iterable[Dialogue], setting: Setting) -> Iterator[tuple[str, str]]:
     for row in rows:
         if row.state in JUDGED and row.judgement is not None and setting_of(row) == setting:
             yield context_of(row), row.judgement.label

@@ -1,6 +1,6 @@
-"""Runs side by side: which differ in one thing alone, and a name for each that says what sets it apart.
+"""Groups runs that differ in only one setting, and names each group by what distinguishes it from the others.
 
-Runs of different protocol stand in rows of their own; a table never adds them up.
+Runs with different protocols get separate rows; a table never pools them.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from eval.paper.published import read_paper
 from eval.perturb import describe
 
 OF_THE_MODEL = ("model", "format", "template_sha", "answers_sha")
-"""Parts of a protocol that come with the model and that its name stands for."""
+"""Parts of a protocol that are determined by the model, and implied by its name."""
 UNPERTURBED = "none"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs whose protocols are equal but for the varied part; `runs` is keyed by its value."""
+    """Runs whose protocols are equal except for the varied part; `runs` is keyed by its value."""
 
     name: str
     runs: Mapping[Any, Run]
 
     @property
     def first(self) -> Run:
-        """Any run of the group: they share the model and all that is not varied."""
+        """A run of the group: all share the model and everything that is not varied."""
         return next(iter(self.runs.values()))
 
 
 @dataclass(frozen=True)
 class Lineup:
-    """Groups in the order of the paper's models, then by family and size."""
+    """Groups in the paper's order of models, then by family and size."""
 
     groups: tuple[Group, ...]
     common: str
@@ -43,10 +43,10 @@ class Lineup:
 
 
 def line_up(runs: Iterable[Run], varied: str | None = None) -> Lineup:
-    """Group runs that differ in `varied` alone: "perturbation", "sampling.temperature", or None for one run a group.
+    """Group runs that differ only in `varied`: "perturbation", "sampling.temperature", or None for one run per group.
 
-    A group is named after its model, and after every other part of its protocol in which the groups differ. Where that
-    tells two of them not apart, as of models that were trained into folders of one name, it has the name of its runs.
+    A group's name is its model and every other part of its protocol in which the groups differ. If two names would be
+    equal, as for models trained into folders of one name, the configured name of the runs replaces the model.
 
     Raises:
         ConfigError: two runs of a group have the same value of `varied`.
@@ -67,12 +67,12 @@ def line_up(runs: Iterable[Run], varied: str | None = None) -> Lineup:
     made = [Group(name, members) for name, members in zip(names, groups.values(), strict=True)]
     return Lineup(
         tuple(sorted(made, key=lambda group: (_place(group.first), group.name))),
-        ", ".join(f"{key} {_told(value)}" for key, value in shared.items()),
+        ", ".join(f"{key} {_format(value)}" for key, value in shared.items()),
     )
 
 
 def settings_of(run: Run) -> dict[str, Any]:
-    """The protocol of a run, flat: "sampling.temperature" and so on; stored answers of the same model are its own."""
+    """The protocol of a run as flat keys such as "sampling.temperature"; `answers_from` is None for its own answers."""
     flat: dict[str, Any] = {}
     for key, value in run.protocol.items():
         if isinstance(value, Mapping) and key != "perturbation":
@@ -91,17 +91,17 @@ def perturbation_of(run: Run) -> str:
 
 
 def select(runs: Sequence[Run], *, temperature: float | None = None) -> tuple[list[Run], list[str]]:
-    """The unperturbed runs, of one temperature where it is given, with a note on what was left out."""
+    """The unperturbed runs, at `temperature` if it is given, and notes on what was left out."""
     perturbed = [run for run in runs if run.perturbed]
-    warm = [run for run in runs if not run.perturbed and temperature not in (None, run.temperature)]
-    kept = [run for run in runs if run not in perturbed and run not in warm]
+    other = [run for run in runs if not run.perturbed and temperature not in (None, run.temperature)]
+    kept = [run for run in runs if run not in perturbed and run not in other]
     left_out = [f"{len(perturbed)} perturbed"] if perturbed else []
-    left_out += [f"{len(warm)} at other temperatures than {temperature:g}"] if warm else []
+    left_out += [f"{len(other)} at temperatures other than {temperature:g}"] if other else []
     return kept, [f"Runs left out: {', '.join(left_out)}."] if left_out else []
 
 
 def by_family(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """Runs per family, under the paper's name where it has one, in the paper's order, then by name."""
+    """Runs per family, under the paper's name if it has one, in the paper's order, then by name."""
     names = read_paper().families
     families: dict[str, list[Run]] = {}
     for run in runs:
@@ -111,7 +111,7 @@ def by_family(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 
 def split_settings(parts: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """What all share, and the keys in which they differ; what comes with the model is in neither."""
+    """The settings that all share, and the keys in which they differ; neither includes `OF_THE_MODEL`."""
     keys = [key for key in dict.fromkeys(key for part in parts for key in part) if key not in OF_THE_MODEL]
     differing = [key for key in keys if len({repr(part.get(key)) for part in parts}) > 1]
     shared = {key: parts[0][key] for key in keys if key not in differing and parts[0][key] not in (None, UNPERTURBED)}
@@ -119,29 +119,29 @@ def split_settings(parts: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], 
 
 
 def _names(parts: Sequence[Mapping[str, Any]], differing: Sequence[str], given: Sequence[str | None]) -> list[str]:
-    names = [_named(part, differing, lambda model: model.split("@", 1)[0]) for part in parts]
+    names = [_name(part, differing, lambda model: model.split("@", 1)[0]) for part in parts]
     if len(set(names)) < len(names):
         names = [
-            _named({**part, "model": name or part["model"]}, differing, str)
+            _name({**part, "model": name or part["model"]}, differing, str)
             for part, name in zip(parts, given, strict=True)
         ]
     if len(set(names)) < len(names):
-        names = [_named(part, [*differing, "template_sha"], str) for part in parts]
+        names = [_name(part, [*differing, "template_sha"], str) for part in parts]
     return names
 
 
 def _given_name(runs: Iterable[Run]) -> str | None:
-    """The name that the configurations of all these runs give them."""
+    """The configured name of these runs, if they all have the same one."""
     names = {run.given_name for run in runs}
     return names.pop() if len(names) == 1 else None
 
 
-def _named(part: Mapping[str, Any], differing: Sequence[str], model: Callable[[str], str]) -> str:
-    apart = ", ".join(f"{key} {_told(part.get(key))}" for key in differing)
-    return model(part["model"]) + (f" ({apart})" if apart else "")
+def _name(part: Mapping[str, Any], differing: Sequence[str], model: Callable[[str], str]) -> str:
+    settings = ", ".join(f"{key} {_format(part.get(key))}" for key in differing)
+    return model(part["model"]) + (f" ({settings})" if settings else "")
 
 
-def _told(value: Any) -> str:
+def _format(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -154,6 +154,6 @@ def _index(order: Sequence[str], name: str) -> int:
 
 
 def size_of(model: str) -> float:
-    """Parameters in millions as a name tells them ("-135M", "-1.7B"); 0 where it tells none."""
+    """Parameters in millions according to a model's name ("-135M", "-1.7B"); 0 if it does not say."""
     found = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([MB])(?![A-Za-z])", model, re.IGNORECASE)
     return float(found[1]) * (1000 if found[2].upper() == "B" else 1) if found else 0.0

@@ -1,4 +1,4 @@
-"""The layout of Tables 3 and 5: a table a task, a row a model, its accuracy beside its follow-up rates."""
+"""The layout of Tables 3 and 5: one table per task, one row per model, with its accuracy and follow-up rates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eval.table import UNKNOWN, Cell, Table
 
 HOW_TO_READ = (
     "95 % intervals are Wilson score intervals; n=judged/all where rows are unjudged. In parentheses: the paper's "
-    "value, — where it has none. genuine: the judge's binary decision; specific: the label genuine_followup."
+    "value, — if it has none. genuine: the judge's binary decision; specific: the label genuine_followup."
 )
 
 
@@ -22,7 +22,7 @@ def tables_by_task(title: str, lineup: Lineup, published: str, notes: Iterable[s
     """One table per task and setting of the runs in `lineup`, whose groups hold one run each.
 
     Args:
-        published: the paper's table whose values stand beside ours, such as "table3".
+        published: the paper's table whose values are shown next to the measured ones, such as "table3".
     """
     footer = (HOW_TO_READ, f"All rows: {lineup.common}.", *notes)
     return [
@@ -31,13 +31,13 @@ def tables_by_task(title: str, lineup: Lineup, published: str, notes: Iterable[s
 
 
 def tasks_of(lineup: Lineup) -> list[tuple[str, Setting | None]]:
-    """The tasks of the runs with their settings, in the order of headings, held-out last."""
+    """The tasks of the runs with their settings, in display order, held-out last."""
     found = {(s.task, s.setting) for group in lineup.groups for run in group.runs.values() for s in run.summaries}
     return sorted(found, key=lambda one: (one[1] == "held-out", place(one[0]), one[1] or ""))
 
 
 def subject(task: str, setting: Setting | None) -> str:
-    """What a table or panel is about."""
+    """The task and setting of a table or panel, for its title."""
     return heading(task) if setting == "self-generated" else f"{heading(task)} ({SETTINGS[setting]})"
 
 
@@ -47,7 +47,7 @@ def summary_of(summaries: Iterable[TaskSummary], task: str, setting: Setting | N
 
 
 def temperatures_of(lineup: Lineup, task: str, setting: Setting | None) -> list[float]:
-    """The temperatures at which a task was measured, of a line-up over temperatures."""
+    """The temperatures at which a task was measured."""
     runs = [run for group in lineup.groups for run in group.runs.values()]
     return sorted({run.temperature for run in runs if summary_of(run.summaries, task, setting)})
 
@@ -59,7 +59,7 @@ def _table(title: str, lineup: Lineup, task: str, setting: Setting | None, publi
     rows = []
     for group, summary in measured:
         accuracy, genuine = (
-            rate(summary, measure).beside(_paper(published, group.first.model, task, setting, measure))
+            rate(summary, measure).beside(_paper_value(published, group.first.model, task, setting, measure))
             for measure in ("accuracy", "genuine")
         )
         rows.append((Cell(group.name), *([accuracy] if graded else []), genuine, rate(summary, "specific")))
@@ -67,7 +67,7 @@ def _table(title: str, lineup: Lineup, task: str, setting: Setting | None, publi
     return Table(f"{title}, {subject(task, setting)}", columns, tuple(rows))
 
 
-def _paper(published: str, model: str, task: str, setting: Setting | None, measure: str) -> float | None:
+def _paper_value(published: str, model: str, task: str, setting: Setting | None, measure: str) -> float | None:
     if setting != "self-generated":
         return None
     return read_paper().value(published, model, task=task, measure=measure, temperature=0.0)
@@ -81,7 +81,7 @@ MEASURES: dict[str, Callable[[TaskSummary], Rate]] = {
 
 
 def rate(summary: TaskSummary | None, measure: str) -> Cell:
-    """One measure of a task with n and interval; unknown without a summary."""
+    """One measure of a task with its n and interval; unknown without a summary."""
     if summary is None:
         return Cell(UNKNOWN)
     return Cell.rate(MEASURES[measure](summary), with_n=True, total=summary.total)

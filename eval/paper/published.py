@@ -1,7 +1,7 @@
-"""The published numbers, to stand beside ours; they are data, in `eval/paper/published.yaml`.
+"""The paper's published numbers, read from `eval/paper/published.yaml`.
 
-A value is looked up by its table as well: the paper measured some cells twice, and its tables differ (for gpt-oss-20b
-on GPQA Diamond, Table 1 has 1.0 and Table 5 has 20.7).
+A lookup names the table, because the paper measured some cells twice and its tables differ (for gpt-oss-20b on GPQA
+Diamond, Table 1 has 1.0 and Table 5 has 20.7).
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ FILE = Path(__file__).with_suffix(".yaml")
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table: what each column is about, and a number per column in each row."""
+    """One table: the properties of each column, and a number per column in each row."""
 
     columns: tuple[Mapping[str, Any], ...]
     rows: Mapping[str, tuple[float, ...]]
     model: str | None = None
-    """The one model that all rows are about; None where rows are about several."""
+    """The model of all rows; None if rows are about several models."""
 
     def __post_init__(self) -> None:
         for name, values in self.rows.items():
             if len(values) != len(self.columns):
                 raise ValueError(f"{FILE.name}: {len(values)} values in row {name}, {len(self.columns)} columns")
         if any(self.columns.count(column) > 1 for column in self.columns):
-            raise ValueError(f"{FILE.name}: two columns are about the same thing")
+            raise ValueError(f"{FILE.name}: two columns have the same properties")
 
 
 @dataclass(frozen=True)
 class Paper:
-    """All that is known of the paper's results."""
+    """The paper's results, as far as available."""
 
     source: str
     families: Mapping[str, str]
-    """Our chat format to the paper's name of the family."""
+    """Chat format -> the paper's name of the family."""
     models: tuple[str, ...]
     """In the paper's order."""
     rows: Mapping[str, int]
-    """Task to its number of rows."""
+    """Task -> its number of rows."""
     temperatures: tuple[float, ...]
     tables: Mapping[str, PublishedTable]
 
     def value(self, table: str, row: str, **column: Any) -> float | None:
-        """The number that `table` ("table3") prints in `row` under the column with exactly these properties.
+        """The number of `table` ("table3") in `row` and the column with exactly these properties.
 
-        None where the paper has no such row or column, or it is not at hand.
+        None if the paper has no such row or column, or it is not available.
         """
         published = self.tables[table]
         values = published.rows.get(row)

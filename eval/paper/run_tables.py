@@ -1,6 +1,6 @@
-"""The tables of `eval/tables/` that are built of finished runs: which there are, what they hold, or what they lack.
+"""The tables of `eval/tables/` that are built from finished runs: their names, and what a set of runs yields.
 
-A module of that folder is one of them if it says what it `NEEDS`; its `build(runs)` returns no table without that.
+These are the modules of that folder with a constant `NEEDS`; their `build(runs)` returns no table if that is missing.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from eval.table import Table
 
 @dataclass(frozen=True)
 class RunTable:
-    """What one module made of the runs; without tables, `lacks` says why."""
+    """The tables of one module; if there are none, `lacks` says why."""
 
     file: str
-    """Name of the module and of the files to write."""
+    """Name of the module, and of the files to write."""
     tables: tuple[Table, ...]
     lacks: str
 
     @property
     def title(self) -> str:
-        """Its name for a reader: "Table 1", "Instruction following"."""
+        """Its display name: "Table 1", "Instruction following"."""
         return self.file.replace("table", "table ").replace("_", " ").capitalize()
 
 
 def names() -> tuple[str, ...]:
-    """How tables are asked for, the paper's by their number: "1", "3", and then the others by name."""
+    """The names of the tables: the paper's by number ("1", "3"), then the others."""
     short = [file.removeprefix("table") for file in _modules()]
     return tuple(sorted(short, key=lambda name: (not name.isdecimal(), name)))
 
 
 def build(runs: Sequence[Run], chosen: Sequence[str]) -> list[RunTable]:
-    """What each of the chosen `names` makes of the runs.
+    """Build the tables with the `chosen` names from the runs.
 
     Raises:
-        ConfigError: two runs can't be told apart, or a row of one can't be read.
+        ConfigError: two runs would fill the same cell, or a row of a run can't be read.
     """
     modules = {file.removeprefix("table"): (file, module) for file, module in _modules().items()}
     return [_build(runs, *modules[name]) for name in chosen]
@@ -48,7 +48,7 @@ def build(runs: Sequence[Run], chosen: Sequence[str]) -> list[RunTable]:
 def _build(runs: Sequence[Run], file: str, module: ModuleType) -> RunTable:
     try:
         tables = tuple(module.build(runs))
-    except FileNotFoundError as error:  # what a grader reads may be missing where runs are looked at
+    except FileNotFoundError as error:  # the data of a grader may be missing on this machine
         return RunTable(file, (), str(error))
     return RunTable(file, tables, "" if tables else f"it needs {module.NEEDS}")
 

@@ -1,4 +1,4 @@
-"""Write the paper's tables and figures to files; what a command may print of it comes back with their paths."""
+"""Write the paper's tables and figures to files, and return what a command prints about them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRITERS = {
 
 @dataclass(frozen=True)
 class Written:
-    """The files of all that the runs hold, its tables, and a line for each table or figure that they do not hold."""
+    """The written files, their tables, and a line for each table or figure that the runs do not fill."""
 
     files: tuple[Path, ...]
     tables: tuple[Table, ...]
@@ -32,14 +32,14 @@ class Written:
 
 
 def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Written:
-    """Write the tables of these `eval.paper.run_tables.names`, each as markdown, CSV, LaTeX and JSON.
+    """Write the tables with these `run_tables.names`, each as markdown, CSV, LaTeX and JSON.
 
     Raises:
         ConfigError: `out` can't be written.
     """
     built = run_tables.build(runs, names)
     files = []
-    with _written_into(out):
+    with _writable(out):
         for one in (one for one in built if one.tables):
             for ending, render in WRITERS.items():
                 files.append(out / f"{one.file}.{ending}")
@@ -47,7 +47,7 @@ def write_tables(runs: Sequence[Run], out: Path, names: Sequence[str]) -> Writte
     return Written(
         files=tuple(files),
         tables=tuple(shown for one in built for shown in each_note_once(one.tables)),
-        left_out=tuple(f"{one.title}: left out, {one.lacks}" for one in built if not one.tables),
+        left_out=tuple(f"{one.title}: left out; {one.lacks}" for one in built if not one.tables),
     )
 
 
@@ -63,16 +63,16 @@ def write_figures(runs: Sequence[Run], out: Path) -> Written:
         module = plugin.load("eval.figures", name)
         drawings = module.build(runs)
         if not drawings:
-            left_out.append(f"figure {name}: left out, it needs {module.NEEDS}")
-        with _written_into(out):
+            left_out.append(f"figure {name}: left out; it needs {module.NEEDS}")
+        with _writable(out):
             for title, figure in drawings.items():
                 files += drawing.write(figure, out / f"figure_{title}")
     return Written(tuple(files), (), tuple(left_out))
 
 
 @contextmanager
-def _written_into(out: Path) -> Iterator[None]:
-    """Make the folder `out`; that it, or a file in it, can't be written is a setting that cannot work."""
+def _writable(out: Path) -> Iterator[None]:
+    """Create the folder `out`; an `OSError` from it or from the block becomes a `ConfigError`."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         yield

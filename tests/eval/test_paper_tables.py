@@ -44,7 +44,7 @@ def test_every_table_and_figure_is_written(runs: list[str], tmp_path: Path, caps
     assert "Table 1: truncated answers" in printed
     assert printed.count("Runs left out") == 4, "once a number, however many tables it has"
     assert f"wrote {out / 'table1.tex'}" in printed
-    assert "Instruction following: left out, it needs unperturbed runs with graded answers" in printed
+    assert "Instruction following: left out; it needs unperturbed runs with graded answers" in printed
     lines = csv.DictReader((out / "table4.csv").open())
     line = next(r for r in lines if r["column"] == "T=1" and "genuine" in r["row"] and "GSM8K" in r["table"])
     assert (line["successes"], line["n"], line["paper"]) == ("9", "40", "")
@@ -62,8 +62,8 @@ def test_chosen_tables_alone_and_equal_bytes_again(runs: list[str], tmp_path: Pa
 def test_what_the_runs_do_not_hold_is_said(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([runs[2], "--out", str(tmp_path / "out"), "--figures"]) == 1
     printed = capsys.readouterr().out
-    assert "Table 1: left out, it needs a run with a perturbation, and the same run without it" in printed
-    assert "figure temperature: left out, it needs unperturbed runs" in printed
+    assert "Table 1: left out; it needs a run with a perturbation, and the same run without it" in printed
+    assert "figure temperature: left out; it needs unperturbed runs" in printed
     assert files(tmp_path / "out") == []
 
 

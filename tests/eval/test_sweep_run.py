@@ -119,7 +119,7 @@ def test_a_sweep_makes_every_cell_on_answers_that_are_made_once(whole: Whole) ->
     assert all(text.endswith("What do you think?") for text in answers["asked-t0"].values())
     assert re.search(r"all +24 +24 +", whole.printed)
     assert "Table 1: answers with a question appended" in whole.printed
-    assert "Instruction following: left out, it needs" in whole.printed
+    assert "Instruction following: left out; it needs" in whole.printed
     assert f"report: {whole.folder / 'report.html'}" in whole.printed and (whole.folder / "report.html").is_file()
 
 

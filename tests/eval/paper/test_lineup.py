@@ -97,7 +97,7 @@ def test_models_come_in_the_paper_s_order_then_by_family_and_size(run) -> None:
 
 def test_selection_says_what_it_left_out(run) -> None:
     runs = [run(), run(temperature=1.0), run(perturbation={"name": "truncate"})]
-    assert select(runs, temperature=0.0) == ([runs[0]], ["Runs left out: 1 perturbed, 1 at other temperatures than 0."])
+    assert select(runs, temperature=0.0) == ([runs[0]], ["Runs left out: 1 perturbed, 1 at temperatures other than 0."])
     assert select(runs) == (runs[:2], ["Runs left out: 1 perturbed."])
     assert select(runs[:1], temperature=0.0) == (runs[:1], [])
 

@@ -70,5 +70,5 @@ def test_tables_3_and_4_agree_at_temperature_0() -> None:
 def test_a_table_of_unequal_rows_is_refused() -> None:
     with pytest.raises(ValueError, match="1 values in row a, 2 columns"):
         PublishedTable(({"task": "x"}, {"task": "y"}), {"a": (1.0,)})
-    with pytest.raises(ValueError, match="same thing"):
+    with pytest.raises(ValueError, match="same properties"):
         PublishedTable(({"task": "x"}, {"task": "x"}), {})
