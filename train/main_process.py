@@ -1,4 +1,4 @@
-"""What one process of a run finds out, told to all, and where processes wait: with one process, just a call."""
+"""Collectives over processes: run on the main process and share the result, or wait; no-ops with one process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def is_node_main() -> bool:
-    """Whether this is the only process or the first of its machine: what another machine lacks is told there."""
+    """Whether this is the first process of its machine. Each machine reports its own errors, such as a missing file."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
@@ -22,21 +22,21 @@ def wait_for_all() -> None:
 
 
 def run_on_main(find: Callable[[], T]) -> T:
-    """What `find` returns in the main process, in every process; what it raises is raised in every process.
+    """Call `find` on the main process and return its result, or raise its exception, on every process.
 
-    All processes call it together.
+    Every process must call this together.
     """
     from accelerate import PartialState
     from accelerate.utils import broadcast_object_list
 
-    told: list[Any] = [None, None]
+    shared: list[Any] = [None, None]
     if PartialState().is_main_process:
         try:
-            told[0] = find()
-        except (Exception, KeyboardInterrupt) as error:  # the others wait for a word
-            told[1] = error
-    broadcast_object_list(told, from_process=0)
-    found, raised = told
+            shared[0] = find()
+        except (Exception, KeyboardInterrupt) as error:  # the other processes are waiting for a result
+            shared[1] = error
+    broadcast_object_list(shared, from_process=0)
+    result, raised = shared
     if raised is not None:
         raise raised
-    return found  # type: ignore[no-any-return]
+    return result  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
-"""Complete the run folder of one reinforcement-learning run: the missing steps, the model folder, the summary.
+"""Completes the run folder of a reinforcement-learning run: missing steps, model folder, model card, summary.
 
-`log.jsonl` and `episodes.jsonl` grow step by step, `checkpoints/` every so often; `model/` appears whole;
-`summary.json` comes last.
+`log.jsonl` and `episodes.jsonl` grow step by step, `checkpoints/` at intervals; `model/` appears complete or not at
+all; `summary.json` is written last.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from train.parallel import refuse_other_number
 from train.rl_card import rl_card
 from train.rl_parts import Parts
 from train.rl_training import Records, train
-from train.sharded_weights import gathered
+from train.sharded_weights import gathered_weights
 from train.tracking import begin, end
 from train.training_log import NoLog, TrainingLog, read_log
 from train.training_run import SAMPLE, Tell, save
 
 ENDS = 10
-"""Steps at the beginning and at the end whose means are told."""
+"""Number of steps at either end whose mean rewards are reported."""
 
 
 def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
-    """Complete the run folder of `parts.config`; returns its summary, or None in a process other than the first.
+    """Complete the run folder of `parts.config`; returns its summary, or None on all but the main process.
 
     Args:
-        tell: shows a person a line of what is going on.
+        tell: shows the user one line of progress.
 
     Raises:
-        ConfigError: a setting cannot work, or the folder holds another run.
+        ConfigError: a setting does not work, or the folder contains another run.
     """
     config, arguments = parts.config, parts.arguments
     if arguments.process_index > 0:
-        nobody = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _silent)
-        gathered(train(parts, config.run_dir, nobody)[0])
+        no_records = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _hidden)
+        gathered_weights(train(parts, config.run_dir, no_records)[0])
         return None
     refuse_other_number(config.run_dir, arguments.world_size)
     selection = {"seed": config.seed, "tasks": {}}
@@ -81,12 +81,12 @@ def _shown(total: int, done: int, note: Callable[[], str]) -> AbstractContextMan
     return progress.shown("training", total, done, unit="steps", note=note)
 
 
-def _silent(total: int, done: int, note: Callable[[], str]) -> AbstractContextManager[progress.Advance]:
+def _hidden(total: int, done: int, note: Callable[[], str]) -> AbstractContextManager[progress.Advance]:
     return progress.silent("training", total, done)
 
 
 def at_ends(log: Path, metric: str) -> dict[str, float | None]:
-    """The mean of a metric over the first steps and over the last."""
+    """The mean of a metric over the first and over the last steps."""
     by_step = {line["step"]: line[metric] for line in read_log(log) if line.get(metric) is not None}
     values = [by_step[step] for step in sorted(by_step)]
     return {"first": _mean(values[:ENDS]), "last": _mean(values[-ENDS:])}

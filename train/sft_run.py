@@ -1,6 +1,7 @@
-"""Complete the run folder of one fine-tuning: the steps that are missing, the model folder, its card, the summary.
+"""Completes the run folder of a fine-tuning run: missing steps, model folder, model card, summary.
 
-`log.jsonl` grows step by step, `checkpoints/` every so often; `model/` appears whole; `summary.json` comes last.
+`log.jsonl` grows step by step, `checkpoints/` at intervals; `model/` appears complete or not at all; `summary.json` is
+written last.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from train.parallel import refuse_other_number
 from train.sft_card import sft_card
 from train.sft_parts import Parts
 from train.sft_training import train
-from train.sharded_weights import gathered
+from train.sharded_weights import gathered_weights
 from train.tracking import begin, end
 from train.training_log import NoLog, TrainingLog, losses
 from train.training_run import SAMPLE, Tell, save
 
 ENDS = 10
-"""Steps at the beginning and at the end whose mean loss is told, at most: no step is in both."""
+"""Largest number of steps at either end whose mean loss is reported; no step counts at both ends."""
 
 
 def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
-    """Complete the run folder of `parts.config`; returns its summary, or None in a process other than the first.
+    """Complete the run folder of `parts.config`; returns its summary, or None on all but the main process.
 
     Args:
-        tell: shows a person a line of what is going on.
+        tell: shows the user one line of progress.
 
     Raises:
-        ConfigError: a setting cannot work, or the folder holds another run.
+        ConfigError: a setting does not work, or the folder contains another run.
     """
     config, selection = parts.config, {"seed": parts.config.seed, "tasks": {}}
     if parts.arguments.process_index > 0:
-        nobody = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _unheard
-        gathered(train(parts, config.run_dir, *nobody)[0])
+        no_records = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _discard
+        gathered_weights(train(parts, config.run_dir, *no_records)[0])
         return None
     refuse_other_number(config.run_dir, parts.arguments.world_size)
     with (
@@ -65,11 +66,11 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
     return summary
 
 
-def _unheard(line: str) -> None: ...
+def _discard(line: str) -> None: ...
 
 
 def loss_at_ends(by_step: dict[int, float]) -> dict[str, float]:
-    """The mean loss of the first steps and of the last."""
+    """The mean loss of the first and of the last steps."""
     values = [by_step[step] for step in sorted(by_step)]
     size = max(1, min(ENDS, len(values) // 2))
     return {"first": sum(values[:size]) / size, "last": sum(values[-size:]) / size}

@@ -1,6 +1,6 @@
-"""Weights that processes have divided among them (`train/parallel.py`): made whole to be written, or to generate with.
+"""Weights sharded across processes (ZeRO-3, FSDP2): gather them to save, to generate with, or to write to.
 
-All processes call these functions together, whatever the kind; where each has all weights there is no more to do.
+Every process must call these functions together; with unsharded weights they do nothing. See `train/parallel.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from transformers import Trainer
 
 
-def gathered(trainer: Trainer) -> dict[str, Tensor]:
-    """The weights of the model in a trainer by their names, whole in the first process.
+def gathered_weights(trainer: Trainer) -> dict[str, Tensor]:
+    """The weights of a trainer's model by name, complete on the main process.
 
-    Where ZeRO-3 divides a model with adapters, theirs alone. Afterwards this process opens models like any other, which
-    ZeRO-3 would divide as soon as they are read.
+    With ZeRO-3 and adapters, only the weights of the adapters. Afterwards transformers no longer shards the models that
+    this process loads, which ZeRO-3 would otherwise do while it reads them.
     """
     from peft import PeftModel
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
@@ -38,32 +38,32 @@ def gathered(trainer: Trainer) -> dict[str, Tensor]:
 
 
 @contextmanager
-def whole(trainer: Trainer) -> Iterator[None]:
-    """Meanwhile any one process may generate with the model in a trainer, without the others.
+def gathered_for_generation(trainer: Trainer) -> Iterator[None]:
+    """Within this context, any single process can generate with the trainer's model.
 
     Raises:
-        ConfigError: FSDP2 divides the weights, which only all processes together can generate with.
+        ConfigError: the weights are sharded with FSDP2, where only all processes together can generate.
     """
     if trainer.is_fsdp_enabled:
-        raise ConfigError("with parallel fsdp2 nothing is probed while it trains; set probe to null, or take zero3")
+        raise ConfigError("parallel fsdp2 cannot be probed during training; set probe to null, or use parallel zero3")
     if not _is_zero3(trainer):
         yield
         return
     from trl.models import unwrap_model_for_generation
 
     kwargs: Any = trainer.args.gradient_checkpointing_kwargs
-    whole_model = unwrap_model_for_generation(
+    gathered = unwrap_model_for_generation(
         trainer.model_wrapped, trainer.accelerator, gradient_checkpointing_kwargs=kwargs
     )
-    with whole_model as model, _without_hooks(model):
+    with gathered as model, _without_hooks(model):
         yield
 
 
 @contextmanager
 def writable(trainer: Trainer, weights: Sequence[Tensor]) -> Iterator[None]:
-    """Meanwhile every process may write into `weights` of the model in a trainer, all of them the same."""
+    """Within this context, every process can write to `weights` of the trainer's model; all must write the same."""
     if not _is_zero3(trainer):
-        yield  # FSDP2's shards are written like whole ones, element by element
+        yield  # FSDP2's shards take elementwise writes like unsharded weights
         return
     import deepspeed
 
@@ -73,7 +73,7 @@ def writable(trainer: Trainer, weights: Sequence[Tensor]) -> Iterator[None]:
 
 @contextmanager
 def _without_hooks(model: Any) -> Iterator[None]:
-    """Meanwhile a call of `model` runs no hook: one that TRL leaves compares the order of modules among processes."""
+    """Disable hooks of `model`: one that TRL leaves in place compares the order of modules across processes."""
     before = model._forward_pre_hooks, model._forward_hooks
     model._forward_pre_hooks, model._forward_hooks = OrderedDict(), OrderedDict()
     try:

@@ -1,4 +1,4 @@
-"""What SFT and RL runs share: a complete run is recognized, the model in training is probed, its weights are saved."""
+"""What SFT and RL runs share: detect a finished run, probe the model during training, save its weights."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from eval.speaker import Speaker
 from train.held_out_probe import HeldOutProbe, Measured
 from train.main_process import run_on_main
 from train.preemption import PREEMPTION
-from train.sharded_weights import gathered, whole
+from train.sharded_weights import gathered_for_generation, gathered_weights
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, Trainer
 
 Tell = Callable[[str], None]
-"""Shows a person a line."""
+"""Shows the user one line of progress."""
 
 SAMPLE = 4
-"""Texts on which adapted, merged and saved weights are compared."""
+"""Number of texts on which adapted, merged and saved weights are compared."""
 
 
 def finished(folder: Path, protocol: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The summary of a complete run of the same settings in `folder`, or None."""
+    """The summary of a finished run with the same settings in `folder`, or None."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
@@ -35,18 +35,18 @@ def finished(folder: Path, protocol: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def save(trainer: Trainer, base: Path, adapted: bool, sample: Sequence[Sequence[int]], folder: Path) -> None:
-    """Write the trained weights to `folder/model`; adapters are merged, and alone in `folder/adapters`.
+    """Write the trained weights to `folder/model`; adapters are merged, and also saved to `folder/adapters`.
 
-    It is the first process that calls this, and the others call `gathered`.
+    Called on the main process while the others call `gathered_weights`.
 
     Args:
         base: folder of the base model.
-        adapted: whether the trainer trains adapters.
+        adapted: whether adapters are trained.
         sample: token ids of a few texts, on which adapted, merged and saved weights are compared.
     """
     from train.model_export import merge_adapters, save_model, with_weights
 
-    weights = gathered(trainer)
+    weights = gathered_weights(trainer)
     if adapted:
         adapters: Any = trainer.accelerator.unwrap_model(trainer.model)
         adapters.save_pretrained(str(folder / "adapters"), state_dict=weights)
@@ -57,7 +57,7 @@ def save(trainer: Trainer, base: Path, adapted: bool, sample: Sequence[Sequence[
 
 
 def language_model(trainer: Trainer) -> PreTrainedModel:
-    """The model in a trainer, with its adapters in place if it has any, and nothing wrapped around it."""
+    """A trainer's model without any wrapper; adapters, if it has any, stay in place."""
     from peft import PeftModel
 
     model: Any = trainer.accelerator.unwrap_model(trainer.model)
@@ -68,13 +68,13 @@ def language_model(trainer: Trainer) -> PreTrainedModel:
 def measure(
     probe: HeldOutProbe, trainer: Trainer, base: Path, chat_format: ChatFormat, name: str, step: int, folder: Path
 ) -> Measured:
-    """Probe the model in a trainer as it is at `step`; its rows are kept below `folder`.
+    """Probe a trainer's model at `step` and keep the rows below `folder`.
 
-    The first process alone does it, and tells the others.
+    Runs on the main process, which shares the result.
 
     Args:
         base: folder of the base model.
-        name: of the run.
+        name: name of the run.
     """
     from train.model_in_training import ModelInTraining, generating
 
@@ -86,5 +86,5 @@ def measure(
         with generating(model), PREEMPTION.interruptible(True):
             return probe.measure(speaker, folder / at)
 
-    with whole(trainer):
+    with gathered_for_generation(trainer):
         return run_on_main(measured)

@@ -1,4 +1,4 @@
-"""With one process, being told is a call; an error of the one that finds out is raised where it is told."""
+"""With one process, `run_on_main` is a plain call, and only the first process of a machine reports errors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from eval.config import ConfigError
 from train.main_process import is_node_main, run_on_main
 
 
-def test_what_is_found_is_told() -> None:
+def test_the_result_is_returned() -> None:
     assert run_on_main(lambda: {"accuracy": 0.5}) == {"accuracy": 0.5}
     assert run_on_main(lambda: None) is None
 
 
-def test_an_error_is_raised() -> None:
+def test_an_exception_is_raised() -> None:
     def refuse() -> None:
         raise ConfigError("the key is refused")
 

@@ -1,4 +1,4 @@
-"""Where one process has all weights, they are whole; divided ones are in tests/integration/test_parallel.py."""
+"""Unsharded weights in one process; sharded weights are tested in tests/integration/test_parallel.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.config import ConfigError
-from train.sharded_weights import gathered, whole
+from train.sharded_weights import gathered_for_generation, gathered_weights
 
 
 @pytest.fixture
@@ -19,19 +19,19 @@ def trainer(tiny_model, tmp_path: Path):
 
 
 def test_one_process_has_all_weights(trainer) -> None:
-    weights, model = gathered(trainer), trainer.model
+    weights, model = gathered_weights(trainer), trainer.model
     assert weights.keys() == model.state_dict().keys()
     assert all(weights[name].equal(tensor) for name, tensor in model.state_dict().items())
 
 
 def test_one_process_generates_as_it_is(trainer) -> None:
     before = {name: tensor.clone() for name, tensor in trainer.model.state_dict().items()}
-    with whole(trainer):
+    with gathered_for_generation(trainer):
         assert trainer.model.model.embed_tokens.weight.numel()
     assert all(before[name].equal(tensor) for name, tensor in trainer.model.state_dict().items())
 
 
-def test_what_fsdp2_divides_is_not_probed(trainer) -> None:
+def test_weights_sharded_with_fsdp2_are_not_probed(trainer) -> None:
     trainer.is_fsdp_enabled = True
-    with pytest.raises(ConfigError, match="set probe to null"), whole(trainer):
+    with pytest.raises(ConfigError, match="set probe to null"), gathered_for_generation(trainer):
         pass
