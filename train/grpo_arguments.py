@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,6 @@ def episodes_per_step(arguments: Any) -> int:
 
 
 def steps_per_batch(arguments: Any) -> int:
-    """Optimizer steps that use the episodes of one rollout."""
+    """Optimizer steps after which episodes are always sampled anew, so that a checkpoint need not hold them."""
     uses = arguments.num_iterations * arguments.steps_per_generation
-    return int(-(-uses // arguments.gradient_accumulation_steps))
+    return int(uses // math.gcd(uses, arguments.gradient_accumulation_steps))

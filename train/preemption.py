@@ -1,8 +1,9 @@
-"""The end of a job's time, told by a signal: training stops after a whole step, saves, and goes on later.
+"""A signal announces the end of a job's time: training stops after a whole step, saves, and resumes in a later job.
 
-USR1 (`sbatch --signal=USR1@120`) asks to be started again: the process ends with the status `REQUEUE`. TERM, as of
-`scancel`, ends it with 143, what a shell makes of TERM. Outside of steps, in a held-out probe or while weights are
-read, the signal breaks off at once: what is written there is whole or goes on from its last row.
+USR1 (`sbatch --signal=USR1@120`) asks for a requeue: the process ends with the status `REQUEUE`. TERM ends it with 143,
+as a shell reports TERM; it comes with `scancel` and with a preemption, and slurm/launch.sh finds out which. Outside of
+steps, in a held-out probe or while weights are read, a signal interrupts at once: what is written there is whole or
+resumes from its last row.
 """
 
 from __future__ import annotations
@@ -68,10 +69,13 @@ class Preemption:
             self._breaks_off = before
         self._raise_if_due()
 
-    def on_step_end(self, state: Any) -> None:
-        """Ask all processes whether one has heard a signal. They call it together, so that all stop at one step."""
+    def on_step_end(self, state: Any, every: int = 1) -> None:
+        """Stop at a multiple of `every` steps or at the last one, if any process has heard a signal.
+
+        All processes call it together, so that all stop at the same step.
+        """
         self.number = _highest(self.number)
-        if self.number:
+        if self.number and (state.global_step % every == 0 or state.global_step >= state.max_steps):
             self.agreed = True
             raise Stop(save=True)
 
@@ -134,21 +138,24 @@ def preemptible(main: Callable[P, int]) -> Callable[P, int]:
             if PREEMPTION.agreed:
                 _wait_for_all()  # a launcher ends the others when the first one ends
             name = signal.Signals(preempted.number).name
-            print(f"stopped by {name}; the same command goes on from the last checkpoint", file=sys.stderr)
+            print(f"stopped by {name}; the same command resumes from the last checkpoint", file=sys.stderr)
             return STATUS[signal.Signals(preempted.number)]
 
     return heard
 
 
-def train_until_preempted(trainer: Trainer, checkpoint: Path | None) -> None:
-    """Train to the last step; a signal ends it after the step that is being made, with a checkpoint.
+def train_until_preempted(trainer: Trainer, checkpoint: Path | None, every: int = 1) -> None:
+    """Train to the last step; a signal ends training after the step in progress, with a checkpoint.
 
-    Whoever else listens to the trainer is attached before.
+    Other callbacks of the trainer must be added before.
+
+    Args:
+        every: steps that share data which no checkpoint holds; a signal ends training after a multiple of them.
 
     Raises:
-        Preempted: it was, in every process at the same step.
+        Preempted: a signal ended training, in every process at the same step.
     """
-    trainer.add_callback(listener(on_step_end=PREEMPTION.on_step_end))
+    trainer.add_callback(listener(on_step_end=functools.partial(PREEMPTION.on_step_end, every=every)))
     with PREEMPTION.interruptible(False), suppress(Stop):  # of the guard, before the first step
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 

@@ -19,6 +19,7 @@ from train.callbacks import LossLog, ProbeSchedule, Sealer
 from train.checkpoints import last_checkpoint
 from train.episode_log import COLUMNS, EpisodeLog, table_rows
 from train.episodes import Episode
+from train.grpo_arguments import steps_per_batch
 from train.held_out_probe import Measured
 from train.kernels import refuse_slow_path
 from train.main_process import run_on_main
@@ -82,7 +83,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=Sealer(folder / "checkpoints").on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
-        train_until_preempted(trainer, checkpoint)
+        train_until_preempted(trainer, checkpoint, every=steps_per_batch(parts.arguments))
     return trainer, schedule
 
 

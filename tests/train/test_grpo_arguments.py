@@ -10,7 +10,7 @@ import pytest
 
 from eval.command_line import load
 from eval.config import ConfigError, validate
-from train.grpo_arguments import OURS, REFUSED, episodes_per_step, grpo_arguments
+from train.grpo_arguments import OURS, REFUSED, episodes_per_step, grpo_arguments, steps_per_batch
 from train.rl_config import RlConfig
 
 
@@ -87,6 +87,22 @@ def test_a_checkpoint_between_two_uses_of_the_same_episodes_is_refused() -> None
     assert arguments(num_iterations=4, save_steps=8).save_steps == 8
     with pytest.raises(ConfigError, match=r"trl\.save_steps is 6, and 4 steps use the same episodes"):
         arguments(num_iterations=4, save_steps=6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [
+        ({}, 1),
+        ({"num_iterations": 2}, 2),
+        ({"steps_per_generation": 4, "save_steps": 4}, 4),
+        ({"gradient_accumulation_steps": 4}, 1),
+        ({"gradient_accumulation_steps": 4, "steps_per_generation": 2}, 1),
+        ({"gradient_accumulation_steps": 2, "steps_per_generation": 3, "save_steps": 6}, 3),
+    ],
+)
+def test_episodes_are_sampled_anew_after_so_many_steps(settings: dict[str, Any], steps: int) -> None:
+    """In the last case after one step and a half: a batch and a step end together every three steps."""
+    assert steps_per_batch(arguments(**settings)) == steps
 
 
 def test_groups_that_are_not_whole_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ from eval.dialogue import Dialogue, Judgement, Message
 from eval.formats.qwen3_5 import Format as Qwen
 from eval.formats.smollm2 import Format as SmolLM2
 from train.episodes import Episode
+from train.grpo_arguments import steps_per_batch
 from train.grpo_trainer import column, make_trainer
+from train.preemption import PREEMPTION, Preempted, train_until_preempted
 from train.reward_judge import RewardJudge
 from train.rollout import Rollout
 from train.scoring import RewardFunction, Scorer
 from train.sft_config import Lora
+from train.trainer_events import listener
 from train.turn_boundary import TurnBoundary
 
 FAMILIES = {"llama": SmolLM2, "qwen3_5": Qwen}
@@ -245,6 +249,28 @@ def test_every_step_logs_the_same_names(play: Callable[..., Played]) -> None:
     assert len(logged) == 4 and len(played.episodes) == 2
     metrics = set(played.trainer.rollout_func.metric_names)
     assert all(names >= metrics for names in logged)
+
+
+def test_a_preempted_run_samples_what_an_uninterrupted_one_does(play: Callable[..., Played]) -> None:
+    """Two steps use the same episodes, and the signal arrives in the first of two."""
+    settings: dict[str, Any] = {"num_iterations": 2, "max_steps": 6, "save_strategy": "steps", "save_steps": 6}
+    whole, before, after = (play(**settings) for _ in range(3))
+    whole.trainer.train()
+
+    def hear_at_step_3(state: Any) -> None:
+        if state.global_step == 3:
+            PREEMPTION.hear(signal.SIGUSR1)
+
+    every = steps_per_batch(before.trainer.args)
+    before.trainer.add_callback(listener(on_step_end=hear_at_step_3))
+    with PREEMPTION.listening(), pytest.raises(Preempted):
+        train_until_preempted(before.trainer, None, every)
+    (checkpoint,) = Path(before.trainer.args.output_dir).glob("checkpoint-*")
+    assert checkpoint.name == "checkpoint-4"
+    with PREEMPTION.listening():
+        train_until_preempted(after.trainer, checkpoint, every)
+    played = [[episode.ids for episode in step] for run in (before, after) for step in run.episodes]
+    assert played == [[episode.ids for episode in step] for step in whole.episodes]
 
 
 def test_a_row_with_an_unknown_reward_is_unknown_to_trl_altogether() -> None:

@@ -18,7 +18,7 @@ import pytest
 from train.preemption import REQUEUE, Preempted, Preemption, preemptible
 from train.trainer_events import Stop
 
-STATE = SimpleNamespace(global_step=1)
+STATE = SimpleNamespace(global_step=1, max_steps=9)
 
 
 def send(number: int) -> None:
@@ -50,6 +50,22 @@ def test_a_step_is_made_to_its_end_and_saved(number: int) -> None:
             preemption.on_step_end(STATE)
         assert stop.value.save and preemption.agreed
     assert preempted.value.number == number
+
+
+@pytest.mark.parametrize(("heard_at", "stops_at"), [(4, 6), (5, 6), (6, 6), (7, 8)])
+def test_training_stops_where_the_next_step_needs_nothing_of_the_last_ones(heard_at: int, stops_at: int) -> None:
+    """Of a run of 8 steps, three at a time use the same episodes."""
+    preemption, stopped = Preemption(), None
+    with pytest.raises(Preempted), preemption.interruptible(False):
+        for step in range(1, 9):
+            if step == heard_at:
+                preemption.hear(signal.SIGUSR1)
+            try:
+                preemption.on_step_end(SimpleNamespace(global_step=step, max_steps=8), every=3)
+            except Stop:
+                stopped = step
+                break
+    assert stopped == stops_at
 
 
 def test_a_probe_is_broken_off_and_its_step_saved() -> None:
@@ -150,7 +166,7 @@ AGREE = """
             if step == 3 and state.process_index == 1:
                 PREEMPTION.hear(signal.SIGUSR1)
             try:
-                PREEMPTION.on_step_end(SimpleNamespace(global_step=step))
+                PREEMPTION.on_step_end(SimpleNamespace(global_step=step, max_steps=4))
             except Stop:
                 stopped = step
                 break
