@@ -1,27 +1,33 @@
 """Look whether a run can start, in a minute, before an hour of a GPU is spent on it.
 
-    python -m eval.doctor --config configs/train/sft_smollm2.yaml [--some.field VALUE ...] [--json]
+    python -m eval.doctor --config configs/train/sft_smollm2.yaml [--some.field VALUE ...] [--processes N] [--json]
 
 Takes the configuration of eval.probe, eval.sweep, train.sft, train.rl or data_gen.run, with their own options. Ends
-with 0 for go, 1 for no-go, 2 for a configuration that cannot be read.
+with 0 for go, 1 for no-go, 2 for a configuration that cannot be read. It runs in one process whatever N is.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from eval.checks.finding import Finding, Status, examine, is_go
+from eval.checks.finding import Check, Finding, Status, examine, is_go
 from eval.checks.hub import offline_without_hub
+from eval.checks.processes import planned_processes
 from eval.command import command
 from eval.command_line import load, read_yaml
+from eval.config import ConfigError
 from eval.preflighting import command_of, preflights
 
 ABOUT = (
@@ -40,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
     config = load(preflight.CONFIG, ["--config", str(options.config), *fields], prog=f"python -m {name}", about=ABOUT)
     offline_without_hub()
     _quieten()
-    found = examine(preflight.checks(config))
+    found = examine(_checks(name, preflight, config, options.processes))
     findings = dict(found if options.json else _shown(found, Console(highlight=False, soft_wrap=True)))
     go = is_go(findings.values())
     if options.json:
@@ -50,6 +56,16 @@ def main(argv: list[str] | None = None) -> int:
         checked = shlex.join(["python", "-m", name, "--config", str(options.config), *fields])
         print(f"{'go' if go else 'no-go'}: {checked}")
     return 0 if go else NO_GO
+
+
+def _checks(command: str, preflight: ModuleType, config: Any, processes: int | None) -> list[Check]:
+    """The checks of a command; those of training are for a number of processes."""
+    if "processes" not in inspect.signature(preflight.checks).parameters:
+        if processes is not None:
+            raise ConfigError(f"{command} runs in one process; leave --processes out, which is for training")
+        return list(preflight.checks(config))
+    planned = planned_processes(processes, config.run_dir, os.environ)
+    return [planned.check, *preflight.checks(config, planned.number)]
 
 
 def _shown(found: Iterator[tuple[str, Finding]], console: Console) -> Iterator[tuple[str, Finding]]:
@@ -79,8 +95,21 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Any field of the configuration may follow: --some.field VALUE.",
     )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="YAML of the run")
+    parser.add_argument(
+        "--processes",
+        type=_whole,
+        metavar="N",
+        help="processes of the training run, one per GPU; by default those of the surrounding Slurm job, else those of "
+        "the run in its folder, else 1",
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON, and nothing else")
     return parser
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Which command a configuration is for, and what is to be checked before it: files of a package's `preflight/`.
 
-Each has `CONFIG`, the model of the command's configuration, and `checks(config)`. The packages are found by name, so
-that this one need not import those that stand on it.
+Each has `CONFIG`, the model of the command's configuration, and `checks(config)`; for training, `checks(config,
+processes)`. The packages are found by name, so that this one need not import those that stand on it.
 """
 
 from __future__ import annotations

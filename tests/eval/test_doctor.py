@@ -24,6 +24,16 @@ def test_what_cannot_be_read_is_bad_usage(tmp_path, capsys, text, told) -> None:
     assert told in capsys.readouterr().err
 
 
+def test_processes_are_for_training(tmp_path, capsys) -> None:
+    text = "model: m\nformat: smollm2\nrun_dir: r\ntasks: {pocket: {}}\n"
+    (tmp_path / "c.yaml").write_text(text)
+    assert main(["--config", str(tmp_path / "c.yaml"), "--processes", "2"]) == 2
+    assert "eval.probe runs in one process; leave --processes out" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--config", str(tmp_path / "c.yaml"), "--processes", "0"])
+    assert "--processes: '0' is not a whole number above 0" in capsys.readouterr().err
+
+
 def test_no_file_is_bad_usage(capsys) -> None:
     assert main(["--config", "none.yaml"]) == 2
     with pytest.raises(SystemExit) as ended:

@@ -18,7 +18,7 @@ from eval.dialogue import Message
 from eval.serving.vllm_version import required_vllm
 from train.checks.trained_model import Example, TrainedModel
 from train.grpo_arguments import episodes_per_step
-from train.parallel import extras
+from train.parallel import extras, refuse_other_number
 from train.rl_config import RlConfig
 from train.rl_parts import Parts, open_parts
 from train.rl_prompts import open_prompts
@@ -27,21 +27,25 @@ from train.show_mask import CLOSE, OPEN, printable
 CONFIG = RlConfig
 
 
-def checks(config: RlConfig) -> list[Check]:
-    """Everything that a policy needs, in the order in which it needs it."""
+def checks(config: RlConfig, processes: int) -> list[Check]:
+    """Everything that a policy in so many processes needs, in the order in which it needs it."""
     model = TrainedModel(config)
 
     @functools.cache
     def parts() -> Parts:
-        return open_parts(config)
+        return open_parts(config, planned=processes)
+
+    def decided() -> tuple[dict[str, Any], dict[str, Any]]:
+        refuse_other_number(config.run_dir, processes)
+        return parts().protocol, {"seed": config.seed, "tasks": {}}
 
     def prompts() -> Finding:
         return passed(f"{len(open_prompts(config)):,} prompts of {', '.join(config.prompts)}")
 
     def settings() -> Finding:
         arguments = parts().arguments
-        told = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes, TRL takes its settings"
-        return passed(f"{told}; {parts().judge.id} rewards, {_evaluating(parts())}")
+        told = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes ({parts().division})"
+        return passed(f"{told}, TRL takes its settings; {parts().judge.id} rewards, {_evaluating(parts())}")
 
     def example() -> Example:
         ids = episode_ids(parts())
@@ -63,7 +67,7 @@ def checks(config: RlConfig) -> list[Check]:
         *served,
         model.adapters_check(example, ("settings",)),
         *tracker_checks(config.report_to),
-        folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
+        folder_check(config.run_dir, decided, ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]

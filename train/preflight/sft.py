@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
@@ -13,7 +14,7 @@ from eval.checks.tracker_ready import tracker_checks
 from train.checks.trained_model import Example, TrainedModel
 from train.examples import TrainingExample
 from train.mixture import Mixture
-from train.parallel import extras
+from train.parallel import extras, refuse_other_number
 from train.sft_config import SftConfig
 from train.sft_parts import Parts, open_parts
 from train.show_mask import marked
@@ -24,17 +25,21 @@ MEASURED = 192
 """Tokens of the example that is passed through the model, at most, where there is one so short."""
 
 
-def checks(config: SftConfig) -> list[Check]:
-    """Everything that fine-tuning needs, in the order in which it needs it."""
+def checks(config: SftConfig, processes: int) -> list[Check]:
+    """Everything that fine-tuning in so many processes needs, in the order in which it needs it."""
     model = TrainedModel(config)
 
     @functools.cache
     def parts() -> Parts:
-        return open_parts(config)
+        return open_parts(config, planned=processes)
+
+    def decided() -> tuple[dict[str, Any], dict[str, Any]]:
+        refuse_other_number(config.run_dir, processes)
+        return parts().protocol, {"seed": config.seed, "tasks": {}}
 
     def settings() -> Finding:
         opened = parts()
-        return passed(f"{opened.steps} steps of {opened.batch} examples, TRL takes its settings")
+        return passed(f"{opened.steps} steps of {opened.batch} examples ({opened.division}), TRL takes its settings")
 
     def example() -> Example:
         chosen = longest_within(MEASURED, parts().mixture)
@@ -52,7 +57,7 @@ def checks(config: SftConfig) -> list[Check]:
         model.adapters_check(example, ("settings",)),
         *judges,
         *tracker_checks(config.report_to),
-        folder_check(config.run_dir, lambda: (parts().protocol, {"seed": config.seed, "tasks": {}}), ("settings",)),
+        folder_check(config.run_dir, decided, ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]

@@ -14,8 +14,9 @@ from eval.serving.vllm_version import WINDOW
 
 
 @pytest.fixture
-def diagnose(tiny_folders, tmp_path, capsys):
+def diagnose(tiny_folders, tmp_path, capsys, monkeypatch):
     """(**changed settings) -> (exit status, finding by check)."""
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     settings = {
         "model": str(tiny_folders["llama"]),
         "format": "smollm2",
@@ -31,10 +32,10 @@ def diagnose(tiny_folders, tmp_path, capsys):
         "run_dir": str(tmp_path / "run"),
     }
 
-    def run(**changes) -> tuple[int, dict[str, SimpleNamespace]]:
+    def run(*options: str, **changes) -> tuple[int, dict[str, SimpleNamespace]]:
         path = tmp_path / "config.yaml"
         path.write_text(yaml.safe_dump(settings | changes))
-        status = main(["--config", str(path), "--json"])
+        status = main(["--config", str(path), "--json", *options])
         told = json.loads(capsys.readouterr().out)
         assert told["command"] == "train.rl"
         return status, {finding["check"]: SimpleNamespace(**finding) for finding in told["findings"]}
@@ -69,6 +70,12 @@ def test_what_would_break_the_run_is_no_go(diagnose, monkeypatch, changes, check
     status, found = diagnose(**changes)
     assert status == 1
     assert found[check].status == "fail" and told in found[check].told
+
+
+def test_groups_may_span_processes(diagnose) -> None:
+    status, found = diagnose("--processes", "8", global_batch_size=16)
+    assert status == 0, found
+    assert found["settings"].told.startswith("1 steps of 16 episodes (8 processes x 2 rows x 1 pass; ")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,10 @@ import pytest
 import yaml
 
 from eval.checks.judge_reachable import NOW
+from eval.config import validate
 from eval.doctor import main
+from train.sft_config import SftConfig
+from train.sft_parts import open_parts
 
 GROWING = (
     "{% for message in messages %}{{ '<|im_start|>' + message.role + ' of ' + messages|length|string + '\n' + "
@@ -39,8 +42,9 @@ def settings(tiny_folders, data_files, tmp_path) -> dict:
 
 
 @pytest.fixture
-def diagnose(settings, tmp_path, capsys):
+def diagnose(settings, tmp_path, capsys, monkeypatch):
     """(**changed settings) -> (exit status, finding by check)."""
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
 
     def run(*options: str, **changes) -> tuple[int, dict[str, SimpleNamespace]]:
         path = tmp_path / "config.yaml"
@@ -57,9 +61,10 @@ def test_a_good_configuration_is_go(diagnose) -> None:
     status, found = diagnose()
     assert status == 0, found
     checks = ["pins", "device", "model", "template", "kernels", "data", "data pocket", "settings", "mask", "adapters"]
-    assert list(found) == [*checks, "judge", "run folder", "disk", "estimate"]
+    assert list(found) == ["processes", *checks, "judge", "run folder", "disk", "estimate"]
     assert {finding.status for finding in found.values()} == {"pass"}
-    assert found["settings"].told == "4 steps of 2 examples, TRL takes its settings"
+    assert found["processes"].told.startswith("1 (the default")
+    assert found["settings"].told == "4 steps of 2 examples (1 process x 2 rows x 1 pass), TRL takes its settings"
     assert "⟦Why do you take 5 from" in found["mask"].shown and "trained" in found["mask"].told
     assert "every layer: 2 mlp.down_proj" in found["adapters"].told
     assert "tokens, $0.00 at most (at the speed of one example" in found["estimate"].told
@@ -131,6 +136,42 @@ def test_a_folder_of_another_run_is_no_go(diagnose, tmp_path) -> None:
     (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
     status, found = diagnose()
     assert status == 1 and "another protocol" in found["run folder"].told
+
+
+@pytest.fixture
+def unfinished(settings, tmp_path) -> None:
+    """A folder with what a run of eight processes has left."""
+    protocol = open_parts(validate(SftConfig, settings), planned=8).protocol
+    (tmp_path / "run").mkdir()
+    manifest = {"protocol": protocol, "selection": {"seed": 0, "tasks": {}}, "sessions": []}
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("options", [(), ("--processes", "8")])
+def test_a_run_of_several_processes_is_go_where_it_resumes(diagnose, unfinished, options) -> None:
+    status, found = diagnose(*options)
+    assert status == 0, found
+    assert found["processes"].told.startswith("8 ") and "a part of this run" in found["run folder"].told
+    assert found["settings"].told.startswith("4 steps of 16 examples (8 processes x 2 rows x 1 pass)")
+
+
+def test_another_number_of_processes_is_no_go(diagnose, unfinished, monkeypatch) -> None:
+    status, found = diagnose("--processes", "4")
+    assert status == 1 and "a run of 8 processes, and now there are 4" in found["run folder"].told
+    assert "resume with 8 (--processes 8 in eval.doctor)" in found["run folder"].todo
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
+    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "2")
+    status, found = diagnose()
+    assert status == 1 and found["processes"].told.startswith("4 (2 nodes x 2 GPUs of Slurm job 7")
+
+
+def test_processes_that_cannot_share_the_batch_are_no_go(diagnose) -> None:
+    trl = {"max_steps": 4, "per_device_train_batch_size": 4}
+    status, found = diagnose("--processes", "3", global_batch_size=8, trl=trl)
+    assert status == 1 and "global_batch_size is 8, which 3 processes" in found["settings"].told
+    status, found = diagnose("--processes", "4", global_batch_size=8, trl=trl)
+    assert status == 0 and "8 examples (4 processes x 2 rows x 1 pass; trl.per_device" in found["settings"].told
 
 
 def test_any_field_may_be_given(diagnose) -> None:
