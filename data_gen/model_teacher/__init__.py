@@ -1,1 +1,1 @@
-"""How a language model is asked to speak both sides of a conversation: prompts, turns, conversations."""
+"""Generating both sides of a conversation with a language model: prompts, turns, conversations."""

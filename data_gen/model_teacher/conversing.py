@@ -1,4 +1,4 @@
-"""Speaking many conversations at once, each turn after turn. Knows no prompt and no form of a reply."""
+"""Generates many conversations concurrently, each turn by turn. Prompts and reply parsing are handled elsewhere."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from eval.client.whole_reply import complete_whole
 from eval.dialogue import Dialogue, Failure, Message
 
 AHEAD = 2
-"""Conversations in hand for each request under way, so that a free slot never waits for the consumer."""
+"""Conversations in progress per concurrent request, so that a free request slot never waits for the consumer."""
 
 
 class Conversing:
-    """A teacher's client, prompts and store at work."""
+    """Runs conversations with a teacher's client, prompts and store."""
 
     def __init__(self, teacher_id: str, prompts: TurnPrompts, client: ChatClient, store: TurnStore) -> None:
         self._teacher_id, self._prompts, self._client, self._store = teacher_id, prompts, client, store
 
     def converse(self, plans: Iterable[Plan]) -> Generator[tuple[Plan, Dialogue], None, None]:
-        """Each plan with its conversation, as each is finished. One call at a time."""
+        """Each plan with its conversation, as it finishes. Calls must not overlap."""
         return stream(plans, self._worker(), AHEAD * self._client.limit.maximum)
 
     @asynccontextmanager
@@ -35,7 +35,7 @@ class Conversing:
             yield self._converse
 
     async def _converse(self, plan: Plan) -> tuple[Plan, Dialogue]:
-        """Up to the end of the plan, or to the first turn that fails; the turns before it stay."""
+        """Generate turns until the plan ends or a turn fails; the turns before a failure are kept."""
         turns: list[Message] = []
         models: set[str] = set()
         failure = None

@@ -1,6 +1,6 @@
-"""The turns that one teacher's model has spoken: read strictly, kept, and never paid for again.
+"""Cache of the turns a teacher's model has generated, so that no turn is paid for twice; replies are parsed strictly.
 
-A failure is counted and handed on, never kept and never text.
+Failures are counted and returned, but not cached.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from eval.dialogue import Failure
 
 @dataclass(frozen=True)
 class Turn:
-    """What was said, without white space around it."""
+    """One generated turn."""
 
     text: str
+    """Stripped of surrounding white space."""
     model: str | None
-    """The model that the server says has spoken."""
+    """The model that the server reports."""
     tokens: int | None
-    """Generated tokens, those of the reasoning included; None: the server didn't say."""
+    """Generated tokens, reasoning included; None if the server does not report them."""
 
 
 class TurnStore:
-    """Turns by the key of their question, over a cache that other teachers may share."""
+    """Turns by the key of their question, in a cache that other teachers may share."""
 
     def __init__(self, cache: ResponseCache, teacher_id: str) -> None:
         self._cache, self._teacher_id = cache, teacher_id
         self._ledger = ReplyLedger()
 
     def recall(self, key: str) -> Turn | None:
-        """The turn spoken before."""
+        """The cached turn, if there is one."""
         known = self._cache.get(key)
         if known is None:
             return None
@@ -43,16 +44,16 @@ class TurnStore:
         return Turn(**known)
 
     def keep(self, key: str, outcome: Reply | Fault) -> Turn | Failure:
-        """Read what came of a question; a turn is on disk when this returns.
+        """Parse the outcome of a question; a turn is on disk when this returns.
 
         Raises:
-            ConfigError: many replies hold no turn and none ever did.
+            ConfigError: many replies contained no turn, and none ever did.
         """
         if isinstance(outcome, Fault):
             self._ledger.failed(outcome.kind)
             return Failure("generate", outcome.kind, outcome.detail)
         self._ledger.replied(outcome)
-        text = _text(outcome)
+        text = _parse_text(outcome)
         if isinstance(text, Fault):
             self._ledger.unreadable(text.kind, text.detail)
             self._ledger.stop_if_hopeless(self._teacher_id, "turn", "teacher.max_completion_tokens")
@@ -64,11 +65,11 @@ class TurnStore:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """Questions by what came of them ("spoken", "known before", or the kind of a failure), replies by model."""
+        """Questions by outcome ("spoken", "known before", or the kind of a failure), replies by model."""
         return self._ledger.measured
 
 
-def _text(reply: Reply) -> str | Fault:
+def _parse_text(reply: Reply) -> str | Fault:
     fields = object_of(reply, [FIELD])
     if isinstance(fields, Fault):
         return fields

@@ -1,4 +1,4 @@
-"""The sums that a response writes out, such as "48/2 = 24": whether they hold, and what another number would make."""
+"""Equations written out in a response, such as "48/2 = 24": whether they hold, and variants with another number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 
 NUMBER = r"\$?\d[\d,]*(?:\.\d+)?"
 BEFORE = r"(?<![\w.,$])(?<![-+*/x\u00d7\u00f7\u2212])(?<![-+*/x\u00d7\u00f7\u2212]\s)"
-"""Not in a number, nor behind a sign: "1/2 x 8 = 4" and "7 + 5 + 1 = 13" have more than two numbers."""
+"""Not inside a number and not after an operator: "1/2 x 8 = 4" and "7 + 5 + 1 = 13" have more than two operands."""
 SUM = re.compile(
     rf"{BEFORE}(({NUMBER})\s*([-+*/x\u00d7\u00f7\u2212])\s*({NUMBER}))\s*=\s*({NUMBER})(?![\d.]*\s*[-+*/x\u00d7\u00f7=%])"
 )
@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 @dataclass(frozen=True)
 class Sum:
-    """One operation on two numbers, as it was written."""
+    """An equation with one operation on two numbers, as written in the text."""
 
     left: str
     first: str
@@ -46,26 +46,26 @@ class Sum:
 
     @property
     def holds(self) -> bool:
-        """Whether the result is right, to the places that it was written with."""
+        """Whether the result is correct to the number of decimal places it is written with."""
         places = len(self.result.partition(".")[2])
         difference = OPERATIONS[self.sign](value_of(self.first), value_of(self.second)) - value_of(self.result)
         return round(difference, places) == 0
 
     def changed(self) -> Sum:
-        """The sum with another first number, worked out; which other number depends on the sum alone."""
+        """The same equation with another first number and its result; the number is a function of the equation."""
         value = value_of(self.first)
         step = Fraction(10) ** max(0, len(str(int(value))) - 2)
         digits = sum(int(digit) for digit in self.first if digit.isdigit())
         other = (value + 2 * step, 2 * value, value + 5 * step, value + step)[digits % 4]
-        first = written(other, self.first)
+        first = format_number(other, self.first)
         return Sum(f"{first} {self.sign} {self.second}", first, self.sign, self.second, self._result(other))
 
     def _result(self, first: Fraction) -> str:
-        return written(OPERATIONS[self.sign](first, value_of(self.second)), self.result)
+        return format_number(OPERATIONS[self.sign](first, value_of(self.second)), self.result)
 
 
 def sums(text: str) -> Iterator[Sum]:
-    """Every sum of two numbers in `text`; a division by zero is none."""
+    """Every equation of two numbers in `text`, except divisions by zero."""
     for found in SUM.finditer(text):
         sum = Sum(*found.groups())
         if sum.sign not in "/\u00f7" or value_of(sum.second):
@@ -77,7 +77,7 @@ def value_of(number: str) -> Fraction:
     return Fraction(number.strip("$").replace(",", ""))
 
 
-def written(value: Fraction, like: str) -> str:
-    """A value as people write it, with two decimal places at most, and a dollar sign if `like` has one."""
+def format_number(value: Fraction, like: str) -> str:
+    """`value` with at most two decimal places, and with a dollar sign if `like` has one."""
     digits = f"{abs(float(round(value, 2))):.2f}".rstrip("0").rstrip(".")
     return ("-" if value < 0 else "") + ("$" if like.startswith("$") else "") + digits

@@ -1,4 +1,4 @@
-"""Which facets of a response fill the slots of a phrasing. Knows no wording."""
+"""Chooses the facets of a response that fill the slots of a phrasing."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ SALIENCE: Mapping[str, float] = {
     "clause": 1.0,
     "persona": 1.0,
 }
-"""How likely people take up a facet of this kind where there is one: what stands out comes first."""
+"""Sampling weight of each kind of facet: how likely people are to react to one that is present."""
 
 
 def by_salience(phrasings: Sequence[Phrasing], draw: random.Random) -> list[Phrasing]:
-    """The phrasings in a random order, those that take up something salient mostly first.
+    """The phrasings in a random order weighted by the salience of their facets.
 
-    Kinds of facets compete, however many phrasings each has. Weighted order as in Efraimidis and Spirakis (2006).
+    The weight of a kind is split over its phrasings. Weighted sampling as in Efraimidis and Spirakis (2006).
     """
     kinds = {phrasing: _most_salient(phrasing) for phrasing in phrasings}
     phrasings_of = Counter(kinds.values())
 
-    def place(phrasing: Phrasing) -> float:
+    def sort_key(phrasing: Phrasing) -> float:
         weight = SALIENCE[kinds[phrasing]] / phrasings_of[kinds[phrasing]]
         return float(draw.random() ** (1 / weight))
 
-    return sorted(phrasings, key=place, reverse=True)
+    return sorted(phrasings, key=sort_key, reverse=True)
 
 
 def _most_salient(phrasing: Phrasing) -> str:
@@ -78,14 +78,14 @@ def _most_salient(phrasing: Phrasing) -> str:
 
 
 def persona_slots(persona: Persona) -> Facet:
-    """What the user may say of themselves."""
+    """The slots that hold what users may say about themselves."""
     return {"constraint": persona.constraint, "situation": persona.situation}
 
 
 def bindings(slots: Iterable[str], material: Material, used: set[str], draw: random.Random) -> dict[str, str] | None:
-    """A value for each slot that a response fills, and the `sentence` behind it; None where the response has none.
+    """A value for each slot filled from the response, and the `sentence` it comes from; None if a facet is missing.
 
-    None is taken that is in `used`, which those that are chosen are added to.
+    Facets in `used` are skipped; the chosen ones are added to it.
     """
     values: dict[str, str] = {}
     chosen: set[str] = set()
@@ -94,19 +94,19 @@ def bindings(slots: Iterable[str], material: Material, used: set[str], draw: ran
         facet = _choose(material, kind, used | chosen, beside, draw)
         if facet is None:
             return None
-        chosen.add(_mark(kind, facet))
+        chosen.add(_facet_key(kind, facet))
         values = {**facet, **values}
     used |= chosen
     return values
 
 
 def _choose(material: Material, kind: str, used: set[str], beside: Sequence[str], draw: random.Random) -> Facet | None:
-    """A facet of `kind` that is not used, a term with no word of what stands beside it; "other" is a further term."""
+    """An unused facet of `kind`; "other" is a further term. A term must not share a word with the texts in `beside`."""
     name = "term" if kind == "other" else kind
     fresh = [
         facet
         for facet in material.facets[name]
-        if _mark(kind, facet) not in used and not (name == "term" and _overlaps(facet["term"], beside))
+        if _facet_key(kind, facet) not in used and not (name == "term" and _overlaps(facet["term"], beside))
     ]
     if not fresh:
         return None
@@ -119,7 +119,7 @@ def _overlaps(term: str, texts: Sequence[str]) -> bool:
     return any(not words.isdisjoint(WORD.findall(text.lower())) for text in texts)
 
 
-def _mark(kind: str, facet: Facet) -> str:
-    """The same for a term under either of its slots."""
+def _facet_key(kind: str, facet: Facet) -> str:
+    """Identifies a facet; the same for a term in either of its slots."""
     value = facet.get("term") or facet.get("other") or facet.get(kind) or facet.get("expression")
     return f"{'term' if kind == 'other' else kind}: {value}"

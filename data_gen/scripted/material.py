@@ -1,6 +1,6 @@
-"""What a response offers to react to: sums, list items, clauses, terms, amounts, its answer, what it offers to do.
+"""Extracts from a response what a user can react to: sums, list items, clauses, terms, amounts, its answer, offers.
 
-A facet is one such thing, as slots to fill in; `sentence` is where it stands. Knows no style.
+A facet is one such element, as values for slots; its `sentence` is the sentence it comes from.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Facet = Mapping[str, str]
 """Slot to text."""
 
 KINDS = ("sum", "line", "item", "clause", "statement", "term", "amount", "quantity", "answer", "offer", "wish")
-"""A line is a clause with an equals sign, a quantity an amount that was worked out. An offer is what
-the response would do, a wish what the user might have."""
+"""A line is a clause with an equation, a quantity an amount in a sentence with an equals sign. An offer is something
+the response proposes to do, a wish something it asks whether the user wants."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 CLAUSE_END = re.compile(
     r"[,:](?!\d)|[;()\u2013\u2014]|(?<=[a-z])\s-\s(?=[a-z])"
@@ -29,7 +29,7 @@ FRAGMENT = re.compile(
     r"(?:that|who|where|when|if|from|in|at|on|with|for|of|to|by|than|against|as|has|have|had|is|are|was)\b|\d",
     re.IGNORECASE,
 )
-"""How a part of a sentence begins that says little by itself."""
+"""Matches the start of a sentence part that means little on its own."""
 AMOUNT = re.compile(
     r"\b\d[\d,]*(?:\.\d+)?(?:\s*(?:-|to|\u2013)\s*\d+)?\s*(?:%|(?:cm|mm|km|m|kg|g|mg|ml|l|oz|lb|am|pm|°C|°F)\b"
     r"|(?:[a-z]{2,}s|people|children|men|women|feet)\b)"
@@ -39,16 +39,16 @@ ANSWER = re.compile(r"The answer is (\S+)\.")
 OFFER = re.compile(r"(?:Would you like me to|Do you want me to|Shall I|Should I) ([^?]+)\?")
 WISH = re.compile(r"(?:Would you like|Do you want) (?!me\b)([^?]+)\?")
 SPEAKERS = re.compile(r"\b(?:you|your|me|my|i)\b", re.IGNORECASE)
-"""Whoever says an offer back has to turn these round."""
+"""An offer with one of these cannot be repeated as it is: the speaker changes."""
 EQUATION = re.compile(r"=\s*[$\u20ac\u00a3]?-?\.?\d")
 DOUBLE_QUOTE = re.compile('["\u201c\u201d]')
 NUMBER = re.compile(r"\d+")
 SHORTEST_CLAUSE, LONGEST_CLAUSE = 4, 13
-"""Words of a clause that is worth quoting."""
+"""Minimum and maximum words of a clause to quote."""
 LONGEST_STATEMENT = 10
-"""Words of one that stands behind "that"."""
+"""Maximum words of a clause used after "that"."""
 LONGEST_ITEM = 9
-"""Words of a list item that are quoted."""
+"""Maximum words quoted from a list item."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Material:
     """The facets of one response."""
 
     facets: Mapping[str, tuple[Facet, ...]]
-    """By kind, one of `KINDS`."""
+    """By kind; the keys are `KINDS`."""
 
     @classmethod
     def of(cls, query: str, response: str) -> Material:
-        """Read a response; what repeats the query alone is no material, nor what the response asks or announces."""
+        """Extract the facets of a response, skipping text that repeats the query, questions and lines ending in ":"."""
         known = frozenset(word.lower() for word in WORD.findall(query))
         numbers = frozenset(NUMBER.findall(query))
         found: dict[str, list[Facet]] = {kind: [] for kind in KINDS}
@@ -69,7 +69,7 @@ class Material:
             if answer := ANSWER.fullmatch(sentence):
                 found["answer"].append({"answer": answer[1], "sentence": sentence})
             elif not sentence.endswith(("?", ":")):
-                _read(sentence, known, numbers, found)
+                _add_facets(sentence, known, numbers, found)
         found["item"] = _items(response)
         for kind, offered in (("offer", OFFER), ("wish", WISH)):
             if sentences and (offer := offered.fullmatch(sentences[-1])) and not SPEAKERS.search(offer[1]):
@@ -77,12 +77,14 @@ class Material:
         return cls({kind: tuple(facets) for kind, facets in found.items()})
 
 
-def _read(sentence: str, known: frozenset[str], numbers: frozenset[str], found: Mapping[str, list[Facet]]) -> None:
-    """Add to `found` what one sentence holds."""
+def _add_facets(
+    sentence: str, known: frozenset[str], numbers: frozenset[str], found: Mapping[str, list[Facet]]
+) -> None:
+    """Add the facets of one sentence to `found`."""
     found["sum"] += [_sum_facet(sum, sentence) for sum in sums(sentence)]
     for clause in clauses_of(sentence):
         kind = "line" if EQUATION.search(clause) else "clause"
-        if not _says_more(clause, known, numbers) or (kind == "clause" and "=" in clause):
+        if not _adds_content(clause, known, numbers) or (kind == "clause" and "=" in clause):
             continue
         found[kind].append({kind: clause, "sentence": sentence})
         if kind == "clause" and is_statement(clause) and len(clause.split()) <= LONGEST_STATEMENT:
@@ -97,7 +99,7 @@ def _read(sentence: str, known: frozenset[str], numbers: frozenset[str], found: 
 
 
 def clauses_of(sentence: str) -> list[str]:
-    """The parts of a sentence that are worth quoting, the whole sentence if it is short; none has a quote in it."""
+    """The quotable parts of a sentence, the whole sentence if it is short; parts with quotation marks are dropped."""
     whole = LEADING.sub("", sentence.rstrip(".!?:;, "))
     parts = [whole]
     if len(whole.split()) > LONGEST_CLAUSE:
@@ -112,14 +114,14 @@ def clauses_of(sentence: str) -> list[str]:
     ]
 
 
-def _says_more(clause: str, known: frozenset[str], numbers: frozenset[str]) -> bool:
-    """Whether a clause has two content words, or a number, that the query has not."""
+def _adds_content(clause: str, known: frozenset[str], numbers: frozenset[str]) -> bool:
+    """Whether a clause has two content words, or a number, that are not in the query."""
     words = {word.lower() for word in WORD.findall(clause) if len(word) > 3 and word.lower() not in CLOSED}
     return len(words - known) >= 2 or not set(NUMBER.findall(clause)) <= numbers
 
 
 def is_statement(clause: str) -> bool:
-    """Whether a clause can stand behind "that", as far as its first words tell."""
+    """Whether a clause can follow "that": it starts with a subject and contains a known verb."""
     words = [word.lower() for word in WORD.findall(clause)]
     return bool(words) and words[0] in SUBJECTS and not VERBS.isdisjoint(words[1:])
 
@@ -142,7 +144,7 @@ def _sum_facet(sum: Sum, sentence: str) -> Facet:
 
 
 def _items(response: str) -> list[Facet]:
-    """The items of a list of at least two, each with its place in it."""
+    """The items of a list of two or more, each with its ordinal."""
     texts = [text.strip() for text in LIST_ITEM.findall(without_markup(response)) if len(text.split()) > 1]
     if len(texts) < 2:
         return []
@@ -151,7 +153,7 @@ def _items(response: str) -> list[Facet]:
 
 
 def short(text: str) -> str:
-    """The head of a list item, up to a colon or a full stop, in a few words of which the last is none like "of"."""
+    """The head of a list item, up to a colon or full stop, shortened so that it does not end in a word like "of"."""
     head = DOUBLE_QUOTE.sub("", re.split(r"[:.!?;\u2013\u2014]\s|[:.]$|\s-\s", text)[0]).split()
     words = head[:LONGEST_ITEM]
     while len(head) > LONGEST_ITEM and words and words[-1].lower().strip(",") in CLOSED | ADJECTIVES:

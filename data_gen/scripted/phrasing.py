@@ -1,8 +1,8 @@
-"""A phrasing: a text with `{slots}` to fill and `[one|of these]` to choose from, alternatives nested at will.
+"""A phrasing: a template with `{slots}` to fill and `[one|of these]` alternatives, which may be nested.
 
     [Hm, |]where does the {result} in "{expression}" come from?
 
-What is filled in is data: braces and brackets in it mean nothing. Knows no style and no slot.
+Slot values are plain data: braces and brackets in them have no meaning.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ INNERMOST = re.compile(r"\[([^\[\]]*)\]")
 
 @dataclass(frozen=True)
 class Phrasing:
-    """`template` under a `name` that stands for it in figures of diversity."""
+    """A `template` and the `name` under which diversity measures count it."""
 
     name: str
     template: str
 
     @cached_property
     def slots(self) -> frozenset[str]:
-        """The slots of the template, in whichever alternative they stand: all have to be there."""
+        """The slots of all alternatives of the template; each needs a value."""
         return frozenset(SLOT.findall(self.template))
 
     def say(self, values: Mapping[str, str], draw: random.Random) -> str:
-        """The text with one alternative of each choice and the slots filled, its first letter a capital one."""
+        """The text with one alternative drawn for each choice, slots filled, and the first letter capitalized."""
         text = self.template
         while choice := INNERMOST.search(text):
             text = text[: choice.start()] + draw.choice(choice[1].split("|")) + text[choice.end() :]

@@ -1,7 +1,7 @@
-"""Sums in words of our own, each answered by its calculation; the test split is evaluation and never here.
+"""Arithmetic word problems written for this project, with worked solutions; train split only, test is for evaluation.
 
-Source: `eval/tasks/arithmetic.py`, and this file for the responses (Apache-2.0). Small models are never right on
-GSM8K; they learn from these how an answer ends, and what a user may say to it.
+Source: `eval/tasks/arithmetic.py`, and this file for the responses (Apache-2.0). Small models almost never solve
+GSM8K; these problems teach them how an answer ends and what a user may say to it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ FIRST = {
     "-": ("{b} of the {a} {things} go away, so we subtract.", "We start from {a} {things} and take {b} from them."),
     "*": ("There are {a} times {b} {things}, so we multiply.", "Each of the {a} holds {b} {things}."),
 }
-"""How a response begins, by the sign of its calculation."""
+"""First sentence of a response, by the operation of its calculation."""
 THEN = ("{a} {sign} {b} = {answer} {things}.", "That gives {a} {sign} {b} = {answer}.")
 ENDING = "\n#### {answer}"
 
 
 def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None) -> list[Dialogue]:
-    """The problems of the train split with their solutions, all of them graded right; `data_dir` is not read.
+    """The problems of the train split with their correct solutions; `data_dir` is not used.
 
-    `limit` takes the first of a shuffle seeded with `seed`, so a larger limit only adds problems.
+    `limit` keeps the first problems of a shuffle seeded with `seed`, so a larger limit only adds problems.
 
     Raises:
         ValueError: a limit below 1.
     """
-    return choose(list(_solved()), limit, seed)
+    return choose(list(_solved_problems()), limit, seed)
 
 
-def _solved() -> Iterator[Dialogue]:
+def _solved_problems() -> Iterator[Dialogue]:
     for asked, problem in arithmetic.problems("train"):
         yield replace(asked.says(Message("assistant", _solution(problem))), correct=True)
 

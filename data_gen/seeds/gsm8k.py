@@ -1,7 +1,7 @@
-"""GSM8K's train questions, each answered by its official solution; its test questions are evaluation and never here.
+"""GSM8K's train questions with their official solutions; the test questions are for evaluation and never used here.
 
-Source, licence and files: `eval/tasks/gsm8k.py`. The notes of the calculator (`<<6*3=18>>`) are taken out; what stays
-is text that a person wrote, and it ends so that the evaluation's grader reads the reference from it.
+Source, licence and files: `eval/tasks/gsm8k.py`. Calculator annotations (`<<6*3=18>>`) are removed; what remains is
+human-written text that ends in a form from which the evaluation's grader extracts the reference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORIGIN = gsm8k.SOURCE.url
 CALCULATOR_NOTE = re.compile(r"<<[^<>]*>>")
 FINAL = re.compile(r"\s*####\s*(\S+)\s*$")
 ENDINGS = ("\n#### {}", "\nThe answer is {}.", "\nSo the answer is {}.", "\nAnswer: {}")
-"""How a response ends; the first is what the instruction of the evaluation's prompt asks for."""
+"""Endings of a response; the first is the one that the instruction of the evaluation's prompt asks for."""
 
 
 def load(
@@ -30,14 +30,14 @@ def load(
     data_dir: Path | None = None,
     prompt: Literal["instructed", "plain", "both"] = "both",
 ) -> list[Dialogue]:
-    """The questions of the train split with their solutions, all of them graded right.
+    """The questions of the train split with their solutions, all graded as correct.
 
-    `prompt`: "instructed" asks as the evaluation does, "plain" asks the bare question, "both" does one or the other by
-    the hash of the question, half each. A solution ends as instructed, after a plain question in one of `ENDINGS`.
-    `limit` takes the first of a shuffle seeded with `seed`, so a larger limit only adds questions.
+    `prompt`: "instructed" uses the evaluation's prompt, "plain" the bare question, "both" one of the two by a hash of
+    the question, half each. A solution ends as instructed, or, after a plain question, in any of `ENDINGS`.
+    `limit` keeps the first of a shuffle seeded with `seed`, so a larger limit only adds questions.
 
     Raises:
-        FileNotFoundError, ValueError: see `eval.sources.read_source`; a solution that the grader does not read right.
+        FileNotFoundError, ValueError: see `eval.sources.read_source`; also if the grader rejects a solution.
     """
     columns = {"question": str, "answer": str}
     rows = enumerate(read_source(gsm8k.SOURCE, columns, split="train", data_dir=data_dir))
@@ -61,5 +61,5 @@ def _dialogue(prompt: str, row: int, place: str, question: str, answer: str) -> 
         correct=True,
     )
     if not gsm8k.check(dialogue):
-        raise ValueError(f"{place}: its solution is not graded right; use the official file")
+        raise ValueError(f"{place}: its solution is not graded as correct; use the official file")
     return dialogue

@@ -1,7 +1,7 @@
-"""The model's own answers, from the rows of a finished run of `eval.probe`: each row up to its last assistant turn.
+"""A model's own answers, from the rows of a finished `eval.probe` run: each row up to its last assistant turn.
 
-Only rows of training questions (GSM8K, `tasks.gsm8k.split: train`) may become seeds. A run on anything else is
-refused: its rows are what models are measured on.
+Only rows of training questions (GSM8K, `tasks.gsm8k.split: train`) may become seeds. Other runs are rejected, because
+their rows are evaluation rows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def load(
     run: Path,
     cut_off: bool = False,
 ) -> list[Dialogue]:
-    """The rows of the run folder `run` with a generated answer; `cut_off` takes answers that were cut off too.
+    """The rows of the run folder `run` with a generated answer; `cut_off` includes truncated answers.
 
-    `limit` takes the first of a shuffle seeded with `seed`. `data_dir` is not read.
+    `limit` keeps the first of a shuffle seeded with `seed`. `data_dir` is not used.
 
     Raises:
-        ConfigError: no such folder, an unfinished run, or one that was perturbed.
-        ValueError: a row that models are measured on, or no row with a whole answer.
+        ConfigError: there is no such folder, or the run is not finished.
+        ValueError: the run is perturbed, a row is an evaluation row, or no row has a usable answer.
     """
     finished = read_run(run)
     if finished.perturbed:
@@ -40,12 +40,12 @@ def load(
     seeds = []
     for row in finished.rows():
         if not is_for_training(row):
-            raise ValueError(f"{run} has a row of {row.task} that models are measured on; use a run on a train split")
+            raise ValueError(f"{run} has an evaluation row of {row.task}; use a run on a train split")
         answers = [turn for turn, message in enumerate(row.messages) if message.role == "assistant"]
         if answers and (cut_off or row.messages[answers[-1]].finish != "length"):
             messages = row.messages[: answers[-1] + 1]
-            # another model's answer is another seed: a new id
+            # the answer is part of the seed, so the row's own id must not be reused
             seeds.append(replace(row, messages=messages, judgement=None, failure=None, id=""))
     if not seeds:
-        raise ValueError(f"{run} has no row with a whole answer")
+        raise ValueError(f"{run} has no row with a complete answer")
     return choose(seeds, limit, seed)

@@ -1,6 +1,6 @@
 """Openings written for this project: a user's query and an assistant's response on everyday topics (Apache-2.0).
 
-`written.jsonl` beside this file has one a line: `topic`, and `messages` as role and content. No network, no data files.
+Read from `written.jsonl` in this folder, one per line: `topic`, and `messages` with role and content.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ CORPUS = Path(__file__).with_suffix(".jsonl")
 def load(
     limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None, topics: list[str] | None = None
 ) -> list[Dialogue]:
-    """The openings, or those of `topics`; `limit` takes the first of a shuffle seeded with `seed`.
+    """All openings, or those of `topics`; `limit` keeps the first of a shuffle seeded with `seed`.
 
-    `data_dir` is not read: the file is here.
+    `data_dir` is not used.
 
     Raises:
-        ValueError: a topic that the corpus does not have; a malformed line.
+        ValueError: a topic is not in the corpus, or a line is malformed.
     """
     rows = list(read_file(CORPUS, {"topic": str, "messages": list}))
     known = {row["topic"] for _, row in rows}

@@ -42,8 +42,9 @@ class Teacher:
         reasoning_effort: None leaves it to the server.
         temperature: None leaves it to the server. The gpt-5 family refuses it.
         max_completion_tokens: per turn, reasoning included.
-        budget_usd: US dollars that this teacher may spend; the remaining conversations then fail with kind "budget".
-            The limit is per process: earlier spending is not counted.
+        budget_usd: US dollars that this teacher may spend in a run; the remaining conversations then fail with kind
+            "budget". Spending of earlier processes of the run counts (`spent.jsonl` in its folder), except for requests
+            that were in flight when one was killed.
         cache: folder of generated turns, shared by all runs, also across machines that mount it. By default it is in
             the folder that USERTURN_CACHE names, else in `~/.cache/userturn`. None caches in memory only.
         concurrency: maximum concurrent requests; adapts below that. Twice as many conversations are in progress.
@@ -82,22 +83,23 @@ class Teacher:
         request = {"model": model, "max_completion_tokens": max_completion_tokens, **chosen}
         prompts = TurnPrompts(PROMPTS, read_styles(style_names()), request, endpoint.server)
         self.id = _teacher_id(model, chosen, endpoint.server, prompts.sha)
-        self._budget = Budget(price_of(model), budget_usd)
-        self.cost_bound = _turn_cost_bound(prompts, self._budget)
-        self._store = TurnStore(ResponseCache(cache), self.id)
+        self.budget = Budget(price_of(model), budget_usd)
+        self.cost_bound = _turn_cost_bound(prompts, self.budget)
+        self.cache = ResponseCache(cache)
+        self._store = TurnStore(self.cache, self.id)
         self._client = ChatClient(
             base_url,
             endpoint.api_key,
             concurrency=concurrency,
             patience=Patience(attempt_s, request_s, backoff_s),
-            budget=self._budget,
+            budget=self.budget,
         )
         self._conversing = Conversing(self.id, prompts, self._client, self._store)
 
     @property
     def measured(self) -> dict[str, Any]:
         """Usage since construction: questions, attempts, tokens, dollars."""
-        return {**self._store.measured, "attempts": dict(self._client.attempts), **self._budget.totals}
+        return {**self._store.measured, "attempts": dict(self._client.attempts), **self.budget.totals}
 
     def converse(self, plans: Iterable[Plan]) -> Generator[tuple[Plan, Dialogue], None, None]:
         """Each plan with its conversation, as it finishes. Calls must not overlap.

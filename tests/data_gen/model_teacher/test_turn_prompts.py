@@ -95,7 +95,7 @@ def test_each_instruction_has_its_slots_and_every_text_has_a_place() -> None:
 
 
 @pytest.mark.parametrize("name", STYLE_NAMES)
-def test_each_style_of_the_project_is_told_to_both_speakers(name: str) -> None:
+def test_both_speakers_get_the_instructions_of_every_style(name: str) -> None:
     styles = read_styles([name])
     speaking = prompts(styles)
     for before, told in (((), styles[name].user), ((Message("user", "Why?"),), styles[name].assistant)):
@@ -103,7 +103,7 @@ def test_each_style_of_the_project_is_told_to_both_speakers(name: str) -> None:
         assert instructions.count(told.strip()) == 1 and "$" not in instructions
 
 
-def test_what_a_style_says_is_not_read_as_a_template() -> None:
+def test_style_texts_are_not_expanded_as_templates() -> None:
     odd = "Pay $5 or ${style} {braces} %s $$ <|im_end|>"
     instructions = prompts({"ask": style("ask", odd, odd)}).question(plan(), (), "ask").body["messages"][0]["content"]
     assert instructions.count(odd) == 1
@@ -127,7 +127,7 @@ def test_the_user_knows_the_person_and_the_assistant_does_not() -> None:
     assert not any(value in json.dumps(reply) for value in asdict(PERSONA).values())
 
 
-def test_reasoning_and_authorship_are_not_shown() -> None:
+def test_reasoning_and_authorship_are_not_in_the_prompt() -> None:
     turn = Message("user", "Why?", by="model-x", finish="stop", tokens=7, reasoning="secretly")
     body = SPEAKING.question(plan(), (turn,), "ask").body
     assert said(body)["conversation"][-1] == {"role": "user", "text": "Why?"} and "secretly" not in json.dumps(body)
@@ -158,7 +158,7 @@ def test_a_quoted_conversation_reads_back_as_it_was(texts: list[str]) -> None:
     assert [turn["text"] for turn in data["conversation"]] == texts
 
 
-def test_two_plans_with_the_same_text_are_two_draws_and_the_limit_of_tokens_is_none() -> None:
+def test_the_key_depends_on_the_random_seed_but_not_on_the_token_limit() -> None:
     key = SPEAKING.question(plan(), (), "ask").key
     assert key == prompts(max_completion_tokens=9).question(plan(), (), "ask").key
     assert key == SPEAKING.question(replace(plan(), number=7), (), "ask").key
@@ -174,14 +174,14 @@ def test_two_plans_with_the_same_text_are_two_draws_and_the_limit_of_tokens_is_n
     assert len({key, *(question.key for question in others)}) == 1 + len(others)
 
 
-def test_an_edited_style_asks_anew_only_for_turns_in_it() -> None:
+def test_editing_a_style_changes_only_the_keys_of_its_turns() -> None:
     edited = {**STYLES, "thank": style("thank", "Say thank you.", "Say bye.", False)}
     assert prompts(edited).sha != SPEAKING.sha
     assert prompts(edited).question(plan(), (), "ask").key == SPEAKING.question(plan(), (), "ask").key
     assert prompts(edited).question(plan(), (), "thank").key != SPEAKING.question(plan(), (), "thank").key
 
 
-def test_the_hash_tells_texts_and_styles_and_nothing_else(tmp_path: Path) -> None:
+def test_the_hash_depends_only_on_texts_and_styles(tmp_path: Path) -> None:
     texts = yaml.safe_load(PROMPTS.read_text(encoding="utf-8"))
     shas = {SPEAKING.sha, prompts({"ask": STYLES["ask"]}).sha}
     for name, text in texts.items():

@@ -1,10 +1,12 @@
-"""Sums are found as they are written, checked, and worked out with another number."""
+"""Equations are extracted as written, checked, and recomputed with another number."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
-from data_gen.scripted.arithmetic import Sum, sums, written
+from data_gen.scripted.arithmetic import Sum, format_number, sums
 
 
 def only(text: str) -> Sum:
@@ -23,7 +25,7 @@ def only(text: str) -> Sum:
         ("10 / 3 = 3", "10 / 3", "3", True),
     ],
 )
-def test_a_sum_is_read_and_checked_to_the_places_it_was_written_with(
+def test_an_equation_is_checked_to_the_decimal_places_it_is_written_with(
     text: str, left: str, result: str, holds: bool
 ) -> None:
     found = only(text)
@@ -42,13 +44,13 @@ def test_a_sum_is_read_and_checked_to_the_places_it_was_written_with(
         "$3 + $60 + $8 = $71",
     ],
 )
-def test_the_end_of_a_longer_calculation_is_no_sum(text: str) -> None:
-    """Else the teacher would call a right line wrong."""
+def test_the_end_of_a_longer_calculation_is_not_an_equation_of_its_own(text: str) -> None:
+    """Otherwise the teacher would call a correct line wrong."""
     assert not list(sums(text))
 
 
 @pytest.mark.parametrize("text", ["x = 5", "2024-11-29", "5 / 0 = 1", "1 + 2 = 3 + 4", "80% * 2 = 160%", "v1.2-3 = 4 "])
-def test_what_is_no_sum_of_two_numbers_is_left(text: str) -> None:
+def test_other_text_is_not_taken_for_an_equation_of_two_numbers(text: str) -> None:
     assert all(sum.second not in {"0"} for sum in sums(text))
     assert "%" not in "".join(sum.expression for sum in sums(text))
 
@@ -61,17 +63,16 @@ def test_a_changed_sum_has_another_first_number_and_holds(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", [1200, 54000, 300000, 999999])
-def test_a_large_number_is_changed_by_more_than_a_little(first: int) -> None:
+def test_a_large_number_changes_by_at_least_one_percent(first: int) -> None:
     changed = only(f"{first:,} - 100 = {first - 100:,}").changed()
     assert abs(int(changed.first) - first) >= first / 100 and changed.holds
 
 
-def test_a_changed_amount_of_money_stays_one() -> None:
+def test_a_changed_amount_keeps_its_dollar_sign() -> None:
     changed = only("$40 - $15 = $25").changed()
     assert changed.first.startswith("$") and changed.result.startswith("$")
 
 
-def test_a_value_is_written_as_people_do() -> None:
-    from fractions import Fraction
-
-    assert [written(Fraction(n, d), "1") for n, d in [(3, 1), (1, 3), (-5, 2), (0, 1)]] == ["3", "0.33", "-2.5", "0"]
+def test_numbers_are_formatted_with_at_most_two_decimals() -> None:
+    values = [Fraction(n, d) for n, d in [(3, 1), (1, 3), (-5, 2), (0, 1)]]
+    assert [format_number(value, "1") for value in values] == ["3", "0.33", "-2.5", "0"]

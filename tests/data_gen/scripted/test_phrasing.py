@@ -1,4 +1,4 @@
-"""A phrasing chooses among its alternatives and fills its slots; what it is filled with is data."""
+"""A phrasing chooses among its alternatives and fills its slots; slot values are plain data."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from data_gen.scripted.phrasing import Phrasing
 from data_gen.style import read_styles, style_names
 
 
-def said(template: str, **values: str) -> set[str]:
-    """All that fifty draws say."""
+def draws(template: str, **values: str) -> set[str]:
+    """The distinct results of fifty draws."""
     return {Phrasing("p", template).say(values, random.Random(seed)) for seed in range(50)}
 
 
 def test_alternatives_may_be_nested_and_empty() -> None:
-    assert said("[Oh, [so|then] |]why?") == {"Oh, so why?", "Oh, then why?", "Why?"}
+    assert draws("[Oh, [so|then] |]why?") == {"Oh, so why?", "Oh, then why?", "Why?"}
 
 
-def test_what_is_filled_in_is_not_read_again() -> None:
-    assert said('why "{clause}"?', clause="[a|b] {term} \\1 {clause}") == {'Why "[a|b] {term} \\1 {clause}"?'}
+def test_slot_values_are_not_expanded_again() -> None:
+    assert draws('why "{clause}"?', clause="[a|b] {term} \\1 {clause}") == {'Why "[a|b] {term} \\1 {clause}"?'}
 
 
 def test_the_slots_of_every_alternative_count() -> None:
@@ -30,11 +30,11 @@ def test_the_slots_of_every_alternative_count() -> None:
 
 
 @pytest.mark.parametrize("name", style_names())
-def test_every_phrasing_of_every_style_can_be_said(name: str) -> None:
+def test_every_phrasing_of_every_style_renders(name: str) -> None:
     scripted = read_styles([name])[name].scripted
     values = {slot: f"<{slot}>" for slot in [*KIND_OF_SLOT, "verdict"]}
     for template in [*scripted.user, *scripted.assistant]:
-        for text in said(template, **values):
+        for text in draws(template, **values):
             assert not set(text) & set("[]{}|"), text
             assert text == text.strip() and "  " not in text and not re.search(r"\s[.,?!]|[.,?!:]{2}", text), text
             assert text[-1] in ".?!>" or not text[-1].isalnum() or name != "acknowledge", text

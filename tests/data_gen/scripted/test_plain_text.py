@@ -1,4 +1,4 @@
-"""A response is read as the sentences that it says: without markup, code, tables and headings."""
+"""A response is split into its sentences, without markup, code, tables and headings."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from data_gen.scripted.plain_text import sentences_of
         ("\\sqrt{4} = 2\n\\frac{224}{14} = 16", ["224 / 14 = 16"]),
     ],
 )
-def test_only_what_is_said_is_left(text: str, sentences: list[str]) -> None:
+def test_markup_code_tables_and_headings_are_removed(text: str, sentences: list[str]) -> None:
     assert sentences_of(text) == sentences
 
 
 @pytest.mark.parametrize(
     "last", ["#### 42", "The answer is 42.", "So the answer is 42.", "Answer: 42", "**Final answer: 42**", "#### 42 "]
 )
-def test_an_answer_is_one_sentence_however_it_was_given(last: str) -> None:
+def test_every_form_of_an_answer_line_becomes_the_same_sentence(last: str) -> None:
     assert sentences_of(f"So 6 * 7 = 42.\n{last}") == ["So 6 * 7 = 42.", "The answer is 42."]
 
 
 @given(st.text(alphabet='ab*_`#|\\\n .?!"1=-[]{}', max_size=200))
-def test_no_text_breaks_it_and_each_sentence_says_something(text: str) -> None:
+def test_any_text_is_accepted_and_no_sentence_is_blank(text: str) -> None:
     for sentence in sentences_of(text):
         assert sentence == sentence.strip() and any(char.isalnum() for char in sentence)

@@ -1,4 +1,4 @@
-"""Replies quote sentences that can stand by themselves, and go on from there."""
+"""Replies quote sentences that can be quoted on their own, and continue from the last one quoted."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ def scene() -> Scene:
     return Scene.after([Message("system", "Be brief."), Message("user", "Beans?"), Message("assistant", RESPONSE)])
 
 
-def test_it_begins_where_the_response_was_read() -> None:
+def test_a_scene_starts_after_the_last_response() -> None:
     assert (scene().query, scene().ground) == ("Beans?", RESPONSE)
 
 
-def test_what_the_response_asks_announces_or_barely_says_is_not_quoted() -> None:
+def test_questions_lead_ins_and_very_short_sentences_are_not_quoted() -> None:
     assert quotable(RESPONSE) == ["Soak the beans overnight.", "Cook them for an hour."]
 
 
 @pytest.mark.parametrize("response", ["Sip.", "```\nx = 1\n```", "Why?", ""])
-def test_of_a_response_without_such_sentences_something_is_quoted(response: str) -> None:
+def test_a_response_without_quotable_sentences_is_quoted_anyway(response: str) -> None:
     assert quotable(response)
 
 
-def test_a_reply_quotes_the_sentence_of_a_facet_and_the_one_behind_it() -> None:
+def test_a_reply_quotes_the_sentence_of_a_facet_and_the_next_one() -> None:
     quotes = scene().quotes({"item": "Soak the beans", "sentence": "Soak the beans overnight. Drain them well."})
     assert quotes == {"sentence": "Soak the beans overnight. Drain them well.", "next": "Cook them for an hour."}
     assert scene().quotes({"sentence": "Soak the beans overnight."})["next"] == "Cook them for an hour."
 
 
-def test_one_without_a_sentence_goes_on_from_the_last_quoted() -> None:
+def test_without_a_facet_a_reply_continues_from_the_last_quoted_sentence() -> None:
     here = scene()
     here.quotes({"sentence": "Soak the beans overnight."})
     assert here.quotes({}) == {"sentence": "Cook them for an hour.", "next": "Soak the beans overnight."}

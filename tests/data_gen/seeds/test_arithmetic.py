@@ -1,4 +1,4 @@
-"""Small sums with their solutions: always graded right, of the train split alone, and not all alike."""
+"""Arithmetic problems with solutions: always graded as correct, train split only, varied wording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_no_test_problem_is_a_seed() -> None:
     assert not tested & {seed.messages[0].text for seed in arithmetic.load()}
 
 
-def test_solutions_are_worded_in_several_ways() -> None:
+def test_solutions_vary_in_wording() -> None:
     shapes = {re.sub(r"\d+|[a-z]+s\b", "_", seed.messages[1].text) for seed in arithmetic.load()}
     assert len(shapes) >= 10
 

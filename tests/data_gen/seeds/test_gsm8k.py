@@ -1,4 +1,4 @@
-"""Train questions with their solutions: without notes, always graded right, asked in the way that is named."""
+"""Train questions with their solutions: without annotations, always graded as correct, asked as configured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_solution_is_an_answer_without_notes_that_is_graded_right(evaluation_d
     assert {"1217", "1103"} < {seed.reference for seed in seeds}
 
 
-def test_a_question_is_asked_as_it_is_named(evaluation_dir: Path) -> None:
+def test_a_question_is_asked_as_configured(evaluation_dir: Path) -> None:
     instructed = gsm8k.load(data_dir=evaluation_dir, prompt="instructed")
     assert all(seed.messages[0].text.endswith(INSTRUCTION) for seed in instructed)
     assert all(seed.messages[1].text.splitlines()[-1].startswith("#### ") for seed in instructed)

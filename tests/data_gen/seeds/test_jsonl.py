@@ -1,4 +1,4 @@
-"""Conversations of any file, each up to its last response."""
+"""Conversations from any JSONL file, each up to its last response."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_conversation_is_cut_after_its_last_response(tmp_path: Path) -> None:
     assert sorted("".join(m.role[0] for m in seed.messages) for seed in seeds) == ["suaua", "ua"]
 
 
-def test_a_file_is_looked_for_below_the_data_folder(tmp_path: Path) -> None:
+def test_a_relative_file_is_resolved_against_the_data_folder(tmp_path: Path) -> None:
     write(tmp_path / "c.jsonl", "ua")
     assert len(jsonl.load(data_dir=tmp_path, file=Path("c.jsonl"))) == 1
     with pytest.raises(FileNotFoundError, match="no file"):

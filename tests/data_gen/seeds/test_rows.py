@@ -1,4 +1,4 @@
-"""The model's own answers from a finished run: train rows alone, whole answers alone."""
+"""A model's own answers from a finished run: only train rows, only complete answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_seed_is_a_row_up_to_its_answer_with_an_id_of_its_own(make_run: MakeRu
     assert seed.id != rows.load(run=make_run([other], name="other"))[0].id
 
 
-def test_an_answer_that_was_cut_off_is_left_out_unless_asked_for(make_run: MakeRun) -> None:
+def test_truncated_answers_are_dropped_unless_included(make_run: MakeRun) -> None:
     run = make_run([row(number=1), row(number=2, finish="length")])
     assert len(rows.load(run=run)) == 1
     assert len(rows.load(run=run, cut_off=True)) == 2
@@ -54,8 +54,8 @@ def test_an_answer_that_was_cut_off_is_left_out_unless_asked_for(make_run: MakeR
         ("pocket_math", None),
     ],
 )
-def test_a_row_that_models_are_measured_on_is_refused(make_run: MakeRun, task: str, split: str | None) -> None:
-    with pytest.raises(ValueError, match=f"a row of {task} that models are measured on"):
+def test_an_evaluation_row_is_rejected(make_run: MakeRun, task: str, split: str | None) -> None:
+    with pytest.raises(ValueError, match=f"an evaluation row of {task}"):
         rows.load(run=make_run([row(number=1), row(task, split, number=2)]))
 
 
@@ -66,5 +66,5 @@ def test_a_run_that_is_not_finished_or_perturbed_is_refused(make_run: MakeRun, t
         rows.load(run=make_run([row()], name="half", finish=False))
     with pytest.raises(ValueError, match="perturbed"):
         rows.load(run=make_run([row()], name="changed", perturbation={"name": "truncate"}))
-    with pytest.raises(ValueError, match="no row with a whole answer"):
+    with pytest.raises(ValueError, match="no row with a complete answer"):
         rows.load(run=make_run([row(finish="length")], name="cut"))

@@ -1,4 +1,4 @@
-"""Our own openings: each a question and a response, none of them a row that models are measured on."""
+"""The project's own openings: each a question and a response, none of them an evaluation row."""
 
 from __future__ import annotations
 

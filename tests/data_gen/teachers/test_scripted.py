@@ -1,4 +1,4 @@
-"""The scripted teacher follows its plan, reacts to the last response, and says the same again."""
+"""The scripted teacher follows its plan, reacts to the last response, and is deterministic."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def test_each_plan_comes_back_once_in_order(made: list[tuple[Plan, Dialogue]]) -
     assert [plan.number for plan, _ in made] == list(range(80))
 
 
-def test_a_whole_conversation_has_an_exchange_for_each_style(made: list[tuple[Plan, Dialogue]]) -> None:
-    whole = [(plan, dialogue) for plan, dialogue in made if dialogue.failure is None]
-    assert len(whole) > 60
-    for plan, dialogue in whole:
+def test_a_complete_conversation_has_an_exchange_for_each_style(made: list[tuple[Plan, Dialogue]]) -> None:
+    complete = [(plan, dialogue) for plan, dialogue in made if dialogue.failure is None]
+    assert len(complete) > 60
+    for plan, dialogue in complete:
         new = dialogue.messages[len(plan.seed.messages) :]
         assert [message.role for message in new] == ["user", "assistant"] * len(plan.styles)
         assert dialogue.messages[: len(plan.seed.messages)] == plan.seed.messages
@@ -61,7 +61,7 @@ def test_a_whole_conversation_has_an_exchange_for_each_style(made: list[tuple[Pl
         assert dialogue.task == TASK and all(message.by == Teacher().id for message in new)
 
 
-def test_one_that_could_not_be_made_says_why_and_keeps_its_turns(made: list[tuple[Plan, Dialogue]]) -> None:
+def test_a_failed_conversation_has_a_reason_and_keeps_its_turns(made: list[tuple[Plan, Dialogue]]) -> None:
     plan = Plan(
         0, Dialogue("written", (Message("user", "Hi"), Message("assistant", "Yo"))), ("extend",), PERSONAS[0], 1
     )
@@ -70,8 +70,8 @@ def test_one_that_could_not_be_made_says_why_and_keeps_its_turns(made: list[tupl
     assert dialogue.messages == plan.seed.messages
 
 
-def test_the_first_user_turn_takes_up_words_of_the_response(made: list[tuple[Plan, Dialogue]]) -> None:
-    """Every one that follows up, whatever its style."""
+def test_the_first_user_turn_shares_words_with_the_response(made: list[tuple[Plan, Dialogue]]) -> None:
+    """For every style that follows up."""
     styles = read_styles(style_names())
     for plan, dialogue in made:
         if dialogue.failure is None and styles[plan.styles[0]].follows_up:
@@ -80,16 +80,15 @@ def test_the_first_user_turn_takes_up_words_of_the_response(made: list[tuple[Pla
             assert shared - {"the", "a", "to", "in", "is", "it", "i", "of"}, dialogue.messages[2].text
 
 
-def test_it_says_the_same_again_and_something_else_for_another_draw() -> None:
+def test_it_is_deterministic_and_varies_with_the_random_seed() -> None:
     again = [[m.text for m in dialogue.messages] for _, dialogue in Teacher().converse(plans(20))]
     assert again == [[m.text for m in dialogue.messages] for _, dialogue in Teacher().converse(plans(20))]
     assert len({texts[2] for texts in again if len(texts) > 2}) > 15
 
 
-def test_a_wrong_sum_is_owned_up_to() -> None:
-    """The reply to a check of a sum tells what is true."""
+def test_a_wrong_sum_is_corrected_in_the_reply() -> None:
     wrong = (Message("user", "How much is it?"), Message("assistant", "It is 9 + 2 = 7 altogether."))
-    said = []
+    replies = []
     for number in range(40):
         plan = Plan(number, Dialogue("written", wrong), ("verify_answer",), PERSONAS[0], number)
         ((_, dialogue),) = Teacher().converse([plan])
@@ -97,18 +96,19 @@ def test_a_wrong_sum_is_owned_up_to() -> None:
             ["verify_answer/0"],
             ["verify_answer/1"],
         ):
-            said.append(dialogue.messages[-1].text)
-    assert any("9 + 2 is 11, so 7 was a mistake" in text for text in said)
-    assert not any("line holds" in text for text in said)
+            replies.append(dialogue.messages[-1].text)
+    assert any("9 + 2 is 11, so 7 was a mistake" in text for text in replies)
+    assert not any("line holds" in text for text in replies)
 
 
 def test_braces_in_a_response_are_text() -> None:
     response = "Use the {clause} macro in the [left|right] margin of the page, it keeps {term} in place for you."
     seed = Dialogue("written", (Message("user", "How?"), Message("assistant", response)))
-    for number in range(30):
-        ((_, dialogue),) = Teacher().converse([Plan(number, seed, ("clarify_step",), PERSONAS[0], number)])
-        for message in dialogue.messages[2:]:
-            assert "{sentence}" not in message.text and "{next}" not in message.text
+    plans = [Plan(number, seed, ("clarify_step",), PERSONAS[0], number) for number in range(30)]
+    texts = [message.text for _, dialogue in Teacher().converse(plans) for message in dialogue.messages[2:]]
+    assert texts
+    for text in texts:
+        assert "{sentence}" not in text and "{next}" not in text
 
 
 def test_the_id_depends_on_code_and_word_lists_but_not_on_docstrings_and_comments(
