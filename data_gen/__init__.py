@@ -1,0 +1,1 @@
+"""Synthesize training conversations: seeds, plans, teachers, filters. Imports eval only."""

@@ -1,6 +1,6 @@
 """The folder of a data set: `conversations.jsonl`, `solutions.jsonl`, `rejects.jsonl`, `README.md`, `manifest.json`.
 
-Each file is put there whole or not at all; the manifest, with a hash of each, comes last.
+Each file is written atomically; the manifest, which has the hash of each file, is written last.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from eval.run_dir import write_atomically
 
 MANIFEST = "manifest.json"
 LOCAL_FIELDS = {"data_dir", "out_dir", "report_to", "dry_run"}
-"""Fields of a configuration that say where things are on one machine, not what is in the data."""
+"""Configuration fields that depend on the machine and do not affect the data; the manifest omits them."""
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What was written."""
+    """A data set that has been written."""
 
     folder: Path
     summary: Summary
 
 
 def unpublish(folder: Path) -> None:
-    """Take the manifest away: until there is a new one, the data set is not complete."""
+    """Remove the manifest, which marks the data set as incomplete until a new one is written."""
     (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def publish(folder: Path, parts: Parts, filtered: Filtered) -> DataSet:
-    """Write every file, the manifest last."""
+    """Write all files of the data set, the manifest last."""
     solutions = [seed for found in parts.seeds.values() for seed in found if is_right(seed)]
     rejects = [*parts.refused, *filtered.rejects]
     files = {
@@ -84,12 +84,12 @@ def _line(row: Mapping[str, Any]) -> str:
     text = json.dumps(row, ensure_ascii=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # a lone surrogate: JSON can escape it, UTF-8 cannot hold it
+    except UnicodeEncodeError:  # a lone surrogate: JSON can escape it, UTF-8 cannot encode it
         return json.dumps(row)
     return text
 
 
 def _write(path: Path, text: str) -> str:
-    """Put `text` at `path`; returns its SHA-256."""
+    """Write `text` to `path` atomically; returns its SHA-256."""
     write_atomically(path, text)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""How varied the user turns of a data set are, from the words of the turns alone. It knows no file and no teacher.
+"""Lexical diversity of the user turns of a data set, computed from their text alone.
 
-distinct-n: arXiv 1510.03055. Overlap with the nearest neighbour tells a set of templates from a set of questions.
+distinct-n: arXiv 1510.03055. Overlap with the nearest neighbour tells filled-in templates from varied questions.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from eval.turn_variety import skeleton, words_of
 
 @dataclass(frozen=True)
 class Diversity:
-    """Measures of a list of turns; a share or a mean of nothing is None."""
+    """Diversity measures of a list of turns; a share or mean over no items is None."""
 
     turns: int
     distinct_1: float | None
-    """Different words over all words; `distinct_2` and `distinct_3` the same of runs of two and three."""
+    """Distinct words over all words; `distinct_2` and `distinct_3` are the same for bigrams and trigrams."""
     distinct_2: float | None
     distinct_3: float | None
     different_turns: float | None
-    """Share of different turns, numbers and names taken out."""
+    """Share of distinct turns after removing numbers and names."""
     nearest_mean: float | None
-    """Jaccard similarity of word trigrams with the most similar other turn: mean, and below the 90th percentile."""
+    """Jaccard similarity of word trigrams with the most similar other turn: mean; `nearest_p90`: 90th percentile."""
     nearest_p90: float | None
     words_mean: float | None
     words_p90: float | None
     template_bits: float | None
-    """Entropy of the phrasings that a scripted teacher names; `template_evenness` is its share of the largest."""
+    """Entropy of the scripted teacher's phrasings; `template_evenness` is entropy over its maximum, in [0, 1]."""
     template_evenness: float | None
 
 
 def measure(turns: Sequence[str], phrasings: Sequence[str] = ()) -> Diversity:
-    """The diversity of `turns`; `phrasings` are the names of the templates that they come from, if any do."""
+    """The diversity of `turns`; `phrasings` are the names of the templates they were filled from, if any."""
     words = [words_of(turn) for turn in turns]
     nearest = nearest_overlaps(turns)
     lengths = [float(len(turn.split())) for turn in turns]
@@ -57,13 +57,13 @@ def measure(turns: Sequence[str], phrasings: Sequence[str] = ()) -> Diversity:
 
 
 def distinct(texts: Iterable[Sequence[str]], size: int) -> float | None:
-    """Different runs of `size` words over all such runs."""
+    """Distinct word n-grams of length `size` over all of them."""
     grams = [tuple(words[start : start + size]) for words in texts for start in range(len(words) - size + 1)]
     return _share(len(set(grams)), len(grams))
 
 
 def nearest_overlaps(turns: Sequence[str]) -> list[float]:
-    """For each turn the largest Jaccard similarity of its word trigrams with another turn's, in [0, 1]."""
+    """For each turn, the largest Jaccard similarity of its word trigrams with another turn's, in [0, 1]."""
     grams = [word_trigrams([turn]) for turn in turns]
     holders: dict[str, list[int]] = {}
     for turn, own in enumerate(grams):
@@ -78,7 +78,7 @@ def nearest_overlaps(turns: Sequence[str]) -> list[float]:
 
 
 def entropy(counts: Mapping[str, int]) -> tuple[float | None, float | None]:
-    """Bits of the distribution of `counts`, and their share of the most that as many kinds can have."""
+    """Entropy of `counts` in bits, and the same normalized by its maximum for that number of kinds."""
     total = sum(counts.values())
     if not total:
         return None, None
@@ -87,7 +87,7 @@ def entropy(counts: Mapping[str, int]) -> tuple[float | None, float | None]:
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The value below or at which `share` of the values lie (nearest rank)."""
+    """Nearest-rank percentile: the smallest value with at least `share` of the values at or below it."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else None
 
 

@@ -1,7 +1,7 @@
-"""The texts of the rows that models are measured on, as the data sets have them, before any prompt is put around them.
+"""The texts of evaluation rows as the data sets contain them, without the prompt (`eval.grading.answers.ask`).
 
-Questions, responses and reference solutions, whether or not a probe shows them. So a generated turn, or a seed, can be
-compared with all that it must not repeat. What a prompt adds (`eval.grading.answers.ask`) is no text of a row.
+Includes questions, responses and reference solutions, whether or not a probe shows them to a model, so that seeds and
+generated turns can be compared with everything they must not repeat.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from eval.tasks import pocket
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Which columns of a task's files hold text of a row."""
+class TextColumns:
+    """Which columns of a task's files contain text to compare with."""
 
     columns: Columns
     splits: tuple[str, ...] = ("",)
-    """Those that a probe may use; one of them has to be there."""
+    """The splits that a probe may use; at least one must be available."""
 
 
 OPTION = "Incorrect Answer {}".format
-KEPT = {
-    "coval": Kept({"prompt": dict, "responses": list}),
-    "gpqa": Kept(dict.fromkeys(("Question", "Correct Answer", *map(OPTION, "123")), str), ("main", "diamond")),
-    "gsm8k": Kept({"question": str, "answer": str}, ("test",)),
-    "healthbench": Kept({"prompt": list, "ideal_completions_data": dict | None}),
-    "ifbench": Kept({"prompt": str}),
-    "ifeval": Kept({"prompt": str}),
+TEXT_COLUMNS = {
+    "coval": TextColumns({"prompt": dict, "responses": list}),
+    "gpqa": TextColumns(dict.fromkeys(("Question", "Correct Answer", *map(OPTION, "123")), str), ("main", "diamond")),
+    "gsm8k": TextColumns({"question": str, "answer": str}, ("test",)),
+    "healthbench": TextColumns({"prompt": list, "ideal_completions_data": dict | None}),
+    "ifbench": TextColumns({"prompt": str}),
+    "ifeval": TextColumns({"prompt": str}),
 }
-"""By task. Of one that is not named here, what its `load` gives is compared: so a new task is never left out."""
+"""By task. For a task that is not listed, the messages its `load` returns are compared, so a new task is covered."""
 POCKET: dict[str, Columns] = {
     "pocket_math.jsonl": {"question": str, "solution": str},
     "pocket_instructions.jsonl": {"prompt": str, "good": str},
     "pocket_conversations.jsonl": {"messages": list},
 }
-"""By file in the package, which are of three shapes."""
+"""By file of the `pocket` task; the three files have different columns."""
 
 
 @dataclass(frozen=True)
 class EvaluationTexts:
-    """What was read for the comparison."""
+    """Evaluation texts to compare with, and which tasks they come from."""
 
     texts: list[tuple[str, str]]
     """(row, text), such as ("gsm8k test row 7", "Tom has ...")."""
     rows: dict[str, int]
-    """Task to the number of its rows."""
+    """Task -> number of its rows."""
     missing: dict[str, str]
-    """Task to why it could not be had."""
+    """Task -> why its data is not available."""
 
 
 def read_evaluation_texts(
@@ -66,7 +66,7 @@ def read_evaluation_texts(
     """Every text of the rows of `tasks`.
 
     Raises:
-        ConfigError: a file is malformed, or, unless `missing` is "warn", not to be had.
+        ConfigError: a file is malformed, or it is not available and `missing` is "error".
     """
     found = EvaluationTexts([], {}, {})
     for task in tasks:
@@ -75,8 +75,8 @@ def read_evaluation_texts(
         except FileNotFoundError as error:
             if missing == "error":
                 raise ConfigError(
-                    f"leak_check: {error}. Without it no one can say that the data has none of its rows; "
-                    "fetch it, or go on without it by leak_check.missing: warn, and the card says so"
+                    f"leak_check: {error}. Without it, overlap with its rows cannot be ruled out; download it, "
+                    "or set leak_check.missing: warn to skip it, which the card then states"
                 ) from error
             found.missing[task] = str(error)
         except ValueError as error:
@@ -88,24 +88,24 @@ def read_evaluation_texts(
 
 
 def _rows(task: str, data_dir: Path | None) -> Iterator[tuple[str, Any]]:
-    """(name, columns that hold text) of every row of a task.
+    """(name, text columns) of every row of a task.
 
     Raises:
-        FileNotFoundError: there is none of its splits.
+        FileNotFoundError: none of its splits is available.
     """
     if task == "pocket":
         for name, columns in POCKET.items():
-            yield from _named(name.removesuffix(".jsonl"), read_file(pocket.FOLDER / name, columns))
+            yield from _numbered(name.removesuffix(".jsonl"), read_file(pocket.FOLDER / name, columns))
         return
     module = plugin.load("eval.tasks", task)
-    if task not in KEPT:
-        yield from ((f"{one.task} {one.id}", _said(one)) for one in module.load(data_dir=data_dir))
+    if task not in TEXT_COLUMNS:
+        yield from ((f"{one.task} {one.id}", _message_texts(one)) for one in module.load(data_dir=data_dir))
         return
-    kept = KEPT[task]
+    kept = TEXT_COLUMNS[task]
     absent: list[FileNotFoundError] = []
     for split in kept.splits:
         try:
-            yield from _named(
+            yield from _numbered(
                 f"{task} {split}".strip(), read_source(module.SOURCE, kept.columns, split=split, data_dir=data_dir)
             )
         except FileNotFoundError as error:
@@ -114,17 +114,17 @@ def _rows(task: str, data_dir: Path | None) -> Iterator[tuple[str, Any]]:
         raise absent[-1]
 
 
-def _said(dialogue: Dialogue) -> list[str]:
-    """The texts of a loaded row, without the instruction that our prompt puts behind a question."""
+def _message_texts(dialogue: Dialogue) -> list[str]:
+    """The message texts of a loaded row, without the instruction that our prompt appends to a question."""
     return [text for message in dialogue.messages for text in message.text.split(INSTRUCTION)]
 
 
-def _named(name: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Any]]:
+def _numbered(name: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Any]]:
     return ((f"{name} row {number}", row) for number, (_, row) in enumerate(rows))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value; names of roles and the like are too short to be compared."""
+    """Every string in a JSON value; role names and the like are shorter than 8 words, so they never match."""
     if isinstance(value, str):
         yield CALCULATOR_NOTE.sub("", value)
     elif isinstance(value, dict):

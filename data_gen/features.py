@@ -1,8 +1,8 @@
-"""The columns of the data files, said outright: what they hold is never guessed, by `datasets` least of all.
+"""Explicit column types of the data files, so that `datasets` does not infer them.
 
-Left to guess, its JSON reader turns "007" into 7 (huggingface/datasets#7664). Told the columns it does not, but a
-column of nothing but dates still comes back as "2024-01-02 00:00:00": `load_file` reads the lines itself. `meta`
-differs from seed to seed and is JSON of any shape, kept as it is.
+With inferred types, its JSON reader turns "007" into 7 (huggingface/datasets#7664). With explicit types it does not,
+but it still reads a column that contains only dates as "2024-01-02 00:00:00", so `load_file` parses the lines itself.
+`meta` has no fixed schema, because it differs from seed to seed, and is stored as JSON.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ DIALOGUE: dict[str, Any] = {
     "id": "string",
     "state": "string",
 }
-"""The columns of `Dialogue.to_json`: a type's name, a mapping for a structure, a list of one such for a list."""
+"""The columns of `Dialogue.to_json`: a type name, a mapping for a struct, a one-element list for a list."""
 REJECT: dict[str, Any] = {"reason": "string", "detail": "string", "stage": "string", **DIALOGUE}
 """The columns of `Reject.to_json`; the texts of a leak are null."""
 FILES: dict[str, dict[str, Any]] = {"conversations": DIALOGUE, "solutions": DIALOGUE, "rejects": REJECT}
-"""Name of a configuration on the Hub, and of its `.jsonl` file, to its columns."""
+"""Name of a configuration on the Hub, and of its `.jsonl` file -> its columns."""
 
 
 def load_file(folder: Path, name: str) -> Dataset:
-    """A data file of `folder`, such as "conversations", as a `datasets.Dataset` with the values that are in it."""
+    """A data file of `folder`, such as "conversations", as a `datasets.Dataset` with unchanged values."""
     from datasets import Dataset
 
     with (folder / f"{name}.jsonl").open(encoding="utf-8") as lines:
@@ -60,7 +60,7 @@ def load_file(folder: Path, name: str) -> Dataset:
 
 
 def features(columns: Mapping[str, Any]) -> Features:
-    """`columns` as the `datasets` library has them."""
+    """`columns` as `datasets.Features`."""
     from datasets import Features, Json, List, Value
 
     def feature(kind: Any) -> Any:
@@ -74,13 +74,13 @@ def features(columns: Mapping[str, Any]) -> Features:
 
 
 def header_features(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """`columns` as the header of a card has them, under `dataset_info`."""
+    """`columns` in the format of `dataset_info` in a card's header."""
 
-    def described(name: str, kind: Any) -> dict[str, Any]:
+    def header_feature(name: str, kind: Any) -> dict[str, Any]:
         if isinstance(kind, list):
             return {"name": name, "list": header_features(kind[0])}
         if isinstance(kind, dict):
             return {"name": name, "struct": header_features(kind)}
         return {"name": name, "dtype": kind}
 
-    return [described(name, kind) for name, kind in columns.items()]
+    return [header_feature(name, kind) for name, kind in columns.items()]

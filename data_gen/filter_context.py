@@ -1,4 +1,4 @@
-"""What a filter is: a predicate over one conversation that gives a reason or None, and what it may know beside it."""
+"""The filter interface: a predicate over one conversation and a context that returns a rejection reason or None."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from data_gen.ngram_index import NgramIndex
 from eval.dialogue import Dialogue, Message
 
 Stage = Literal["seed", "generate", "read", "judge", "compare"]
-"""Where something is rejected: a seed before it is used, a conversation that could not be made, by itself, by the
-judge, or beside the others."""
+"""Where something is rejected: a seed before use ("seed"), a conversation that could not be generated ("generate"), by
+its own text ("read"), by the judge's verdicts ("judge"), or by comparison with other conversations ("compare")."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something is not kept."""
+    """Why something is rejected."""
 
     name: str
-    """Short and countable."""
+    """Short category name; rejections are counted by it."""
     detail: str = ""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What filters know beside a conversation."""
+    """What filters may use besides the conversation itself."""
 
     limits: Filters
     following: frozenset[str]
     """Names of the styles whose turns follow up."""
     evaluation: NgramIndex
-    """The texts of the rows that models are measured on."""
+    """The texts of the evaluation rows."""
 
 
 Predicate = Callable[[Dialogue, Context], Reason | None]

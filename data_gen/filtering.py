@@ -1,6 +1,6 @@
-"""The two passes that decide what is kept of the conversations that were made: before the judge and after it.
+"""The two filtering passes over generated conversations: `read` before the judge, `decide` after it.
 
-Both are pure: the same input gives the same result in whatever order it comes, since it is read by plan number.
+Both are pure and process conversations by plan number, so the order of the input does not affect the result.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ READ: tuple[Predicate, ...] = (
     leak,
     other_language,
 )
-"""Asked before the judge, which may cost money; the first reason counts."""
+"""Applied before the judge, which may cost money; the first reason counts."""
 JUDGED: tuple[Predicate, ...] = (filters.unjudged, filters.not_genuine)
 
 
 @dataclass(frozen=True)
 class Reject:
-    """A conversation or a seed that is not kept, and why."""
+    """A rejected conversation or seed, and why it was rejected."""
 
     dialogue: Dialogue
     stage: Stage
     reason: Reason
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values. Of a leak the text is withheld: what must not be spread must not be spread from here."""
+        """Plain JSON values. The texts of a leak are null, so that no evaluation text is published with the rejects."""
         row = self.dialogue.to_json()
         if self.reason.name == LEAK:
             row["messages"] = [{**message, "text": None} for message in row["messages"]]
@@ -50,27 +50,27 @@ class Reject:
 
 @dataclass(frozen=True)
 class Filtered:
-    """What became of the conversations; `kept` and `rejects` add up to those that were made."""
+    """The result of a filtering pass; every input conversation is in either `kept` or `rejects`."""
 
     kept: list[Dialogue]
     rejects: list[Reject]
 
     def reasons(self) -> dict[str, int]:
-        """How many were rejected for each reason, most frequent first."""
+        """Rejections by reason, most frequent first."""
         return dict(Counter(reject.reason.name for reject in self.rejects).most_common())
 
 
 def read(made: Iterable[Dialogue], context: Context, advance: Callable[[], None] = lambda: None) -> Filtered:
-    """What is to be judged: conversations that were made, and that no filter of `READ` has a reason against.
+    """Keep the conversations to judge: those that were completed and that pass every filter of `READ`.
 
     Args:
-        advance: called once for each conversation.
+        advance: called once per conversation.
     """
     kept, rejects = [], []
-    for dialogue in sorted(made, key=_number):
+    for dialogue in sorted(made, key=_plan_number):
         if dialogue.failure:
             rejects.append(Reject(dialogue, "generate", Reason(dialogue.failure.kind, dialogue.failure.detail)))
-        elif reason := _first(dialogue, READ, context):
+        elif reason := _first_reason(dialogue, READ, context):
             rejects.append(Reject(dialogue, "read", reason))
         else:
             kept.append(dialogue)
@@ -79,11 +79,11 @@ def read(made: Iterable[Dialogue], context: Context, advance: Callable[[], None]
 
 
 def decide(judged: Iterable[Dialogue], context: Context) -> Filtered:
-    """What is kept of conversations with their verdicts: by the judge, then beside the others."""
+    """Filter judged conversations: by their verdicts, then by comparison with each other."""
     kept, rejects = [], []
     earlier = None if context.limits.near_duplicates is None else NearDuplicates(context.limits.near_duplicates)
-    for dialogue in sorted(judged, key=_number):
-        if reason := _first(dialogue, JUDGED if context.limits.genuine else (), context):
+    for dialogue in sorted(judged, key=_plan_number):
+        if reason := _first_reason(dialogue, JUDGED if context.limits.genuine else (), context):
             rejects.append(Reject(dialogue, "judge", reason))
         elif earlier and (reason := earlier.check(dialogue)):
             rejects.append(Reject(dialogue, "compare", reason))
@@ -91,27 +91,27 @@ def decide(judged: Iterable[Dialogue], context: Context) -> Filtered:
             kept.append(dialogue)
     if context.limits.specific_share is not None:
         generic = too_generic(kept, context.limits.specific_share, context)
-        rejects += [Reject(dialogue, "compare", Reason("generic")) for dialogue in kept if _number(dialogue) in generic]
-        kept = [dialogue for dialogue in kept if _number(dialogue) not in generic]
+        rejects += [Reject(each, "compare", Reason("generic")) for each in kept if _plan_number(each) in generic]
+        kept = [each for each in kept if _plan_number(each) not in generic]
     return Filtered(kept, rejects)
 
 
 def joined(read: Filtered, decided: Filtered) -> Filtered:
-    """Both passes as one, rejects in the order of their plans."""
+    """Both passes combined, with rejects in plan order."""
     rejects = [*read.rejects, *decided.rejects]
-    return Filtered(decided.kept, sorted(rejects, key=lambda reject: _number(reject.dialogue)))
+    return Filtered(decided.kept, sorted(rejects, key=lambda reject: _plan_number(reject.dialogue)))
 
 
-def _first(dialogue: Dialogue, predicates: Sequence[Predicate], context: Context) -> Reason | None:
+def _first_reason(dialogue: Dialogue, predicates: Sequence[Predicate], context: Context) -> Reason | None:
     return next((reason for predicate in predicates if (reason := predicate(dialogue, context))), None)
 
 
 def too_generic(dialogues: Iterable[Dialogue], share: float, context: Context) -> set[int]:
-    """Plan numbers to drop so that `share` of the turns that follow up are specific: the most generic, latest first."""
+    """Plan numbers to drop so that `share` of the follow-ups are specific: the most generic first, then the latest."""
     counts = {}
     for dialogue in dialogues:
         labels = filters.follow_up_labels(dialogue, context)
-        counts[_number(dialogue)] = (len(labels), sum(label in SPECIFIC for label in labels))
+        counts[_plan_number(dialogue)] = (len(labels), sum(label in SPECIFIC for label in labels))
     turns = sum(total for total, _ in counts.values())
     specific = sum(known for _, known in counts.values())
     dropped: set[int] = set()
@@ -124,6 +124,6 @@ def too_generic(dialogues: Iterable[Dialogue], share: float, context: Context) -
     return dropped
 
 
-def _number(dialogue: Dialogue) -> int:
+def _plan_number(dialogue: Dialogue) -> int:
     number: int = dialogue.meta["plan"]
     return number

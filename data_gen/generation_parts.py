@@ -1,4 +1,4 @@
-"""What a run of data generation works with, made from its configuration: seeds, plans, teacher, judge, filters."""
+"""The components of a data generation run, built from its configuration: seeds, plans, teacher, judge, filters."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from eval.judge import Judge
 
 @dataclass(frozen=True)
 class Parts:
-    """The opened parts of one run."""
+    """The components of one run."""
 
     config: GenerateConfig
     seeds: Mapping[str, Sequence[Dialogue]]
-    """By source, those that are used."""
+    """The seeds in use, by source."""
     refused: Sequence[Reject]
-    """Seeds that are not."""
+    """The rejected seeds."""
     styles: Mapping[str, Style]
     plans: Sequence[Plan]
     teacher: Teacher
@@ -43,19 +43,19 @@ class Parts:
     context: Context
 
     def key(self, plan: Plan) -> str:
-        """The key of a made conversation: who made it, and all that decides it."""
+        """The key of a generated conversation: a hash of the teacher's id and of the plan."""
         return content_hash([self.teacher.id, plan.key])
 
 
 def open_parts(config: GenerateConfig) -> Parts:
-    """Open what `config` names.
+    """Build the components that `config` names.
 
     Raises:
         ConfigError: seeds, evaluation rows, teacher or judge are missing or malformed, or a seed is a leak.
     """
     teacher: Teacher = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
     judge: Judge = plugin.load("eval.judges", config.judge.name).Judge(**config.judge.options)
-    _check(config.filters)
+    _check_requirements(config.filters)
     styles = read_styles(config.styles)
     evaluation = read_evaluation_texts(config.leak_check.tasks, config.data_dir, config.leak_check.missing)
     following = frozenset(name for name, style in styles.items() if style.follows_up)
@@ -74,20 +74,20 @@ def open_parts(config: GenerateConfig) -> Parts:
     return Parts(config, seeds, refused, styles, list(plans), teacher, judge, evaluation, context)
 
 
-def _check(limits: Filters) -> None:
-    """What a filter needs is looked for before anything is made."""
+def _check_requirements(limits: Filters) -> None:
+    """Fail before generation starts if a filter's language or package is not available."""
     if limits.language not in {None, *known_languages()}:
         known = ", ".join(known_languages())
-        raise ConfigError(f"filters.language: no language {limits.language!r}; known are {known}")
+        raise ConfigError(f"filters.language: {limits.language!r} is not supported; supported are {known}")
     if limits.near_duplicates is not None and find_spec("datasketch") is None:
         raise ConfigError("filters.near_duplicates needs datasketch: pip install '.[data]', or set it to null")
 
 
 def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dialogue]], list[Reject]]:
-    """The seeds that are used, by source, and those that are not.
+    """The seeds in use, by source, and the rejected ones.
 
     Raises:
-        ConfigError: as `load_seeds`; a leak, unless leaks are dropped; or no seed is left.
+        ConfigError: as `load_seeds`; a seed is a leak and leaks are errors; or no seed is left.
     """
     used: dict[str, list[Dialogue]] = {}
     refused: list[Reject] = []
@@ -102,10 +102,10 @@ def _seeds(config: GenerateConfig, context: Context) -> tuple[dict[str, list[Dia
     if leaks and config.leak_check.seeds == "error":
         first = leaks[0]
         raise ConfigError(
-            f"{len(leaks)} seeds have text of rows that models are measured on, first {first.dialogue.task} "
-            f"{first.dialogue.id}, {first.reason.detail}; drop such seeds by leak_check.seeds: drop"
+            f"{len(leaks)} seeds contain text of evaluation rows, the first is {first.dialogue.task} "
+            f"{first.dialogue.id}, {first.reason.detail}; drop such seeds with leak_check.seeds: drop"
         )
     if not any(used.values()):
         reasons = dict(Counter(reject.reason.name for reject in refused))
-        raise ConfigError(f"no seed is left of {len(refused)}, which were refused: {reasons}")
+        raise ConfigError(f"all {len(refused)} seeds were rejected: {reasons}")
     return used, refused

@@ -1,4 +1,4 @@
-"""In which language a conversation is, by langdetect, seeded so that it says the same twice."""
+"""The language filter: langdetect, seeded so that its result is reproducible."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from data_gen.filter_context import Context, Reason, generated_by
 from eval.dialogue import Dialogue
 
 SHORTEST = 60
-"""Letters below which a guess is worth nothing."""
+"""Minimum number of letters; the detector is unreliable on shorter text."""
 READ = 400
-"""Characters of each side that are read."""
+"""Characters of each side given to the detector."""
 TRIALS = 3
-"""Random starts of the library, which has 7: one in a hundred guesses changes, and it is slow."""
+"""Random restarts. The library's default, 7, is slow and changes one result in a hundred."""
 EXPECTED = 0.9
-"""Probability of the wanted language before anything is read: short sums are otherwise taken for Dutch."""
+"""Prior probability of the wanted language; without it, short sums are detected as Dutch."""
 
 
 def other_language(dialogue: Dialogue, context: Context) -> Reason | None:
-    """What the user says, or what the assistant says, is in another language than the one that is kept."""
+    """The generated user turns, or the responses, are not in the configured language."""
     wanted = context.limits.language
     if wanted is None:
         return None
     for role in ("user", "assistant"):
         text = "\n".join(generated_by(dialogue, role))[:READ]
         if sum(map(str.isalpha, text)) >= SHORTEST and (found := language_of(text, expected=wanted)) != wanted:
-            return Reason("other_language", f"the {role} speaks {found}")
+            return Reason("other_language", f"the {role} turns are in {found}")
     return None
 
 
 def language_of(text: str, *, expected: str) -> str:
-    """Code of the most probable language, one of `known_languages`; "unknown" where there is none."""
+    """Code of the most probable language, one of `known_languages`; "unknown" if none can be detected."""
     from langdetect import LangDetectException
 
     factory = _profiles()
@@ -47,13 +47,13 @@ def language_of(text: str, *, expected: str) -> str:
 
 
 def known_languages() -> list[str]:
-    """The codes that can be told apart: ISO 639-1, except for "zh-cn" and "zh-tw"."""
+    """The detectable language codes: ISO 639-1, except for "zh-cn" and "zh-tw"."""
     return sorted(_profiles().langlist)
 
 
 @cache
 def _profiles() -> Any:
-    """A factory of our own with the library's profiles: the shared one has no seed."""
+    """A separate factory with the library's profiles: the seed of the library's own factory is global."""
     from langdetect import PROFILES_DIRECTORY
     from langdetect.detector_factory import DetectorFactory
 

@@ -1,6 +1,6 @@
-"""No text of a row that models are measured on: not in a seed, not in a generated turn.
+"""The leak filter: rejects seeds and generated turns that contain text of an evaluation row.
 
-Details name the row and never quote it: some sets may not stand in plain text anywhere.
+Details name the row and never quote it: some data sets must not be published in plain text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ LEAK = "leak"
 
 
 def leak(dialogue: Dialogue, context: Context) -> Reason | None:
-    """A turn after the seed shares 8 words in a row with a row of an evaluation."""
+    """A turn after the seed shares 8 consecutive words with an evaluation row."""
     return leak_in(dialogue, dialogue.meta["seed_turns"], context.evaluation)
 
 
 def leak_in(dialogue: Dialogue, start: int, evaluation: NgramIndex) -> Reason | None:
-    """As `leak`, of the turns from `start` on.
+    """As `leak`, for the turns from index `start`.
 
-    The instruction of our own prompts, and what runs into it, is no text of a row: it separates two texts.
+    A turn is split at the instruction of our own prompts, so no 8-gram includes or crosses it.
     """
     for turn, message in enumerate(dialogue.messages[start:], start):
         for text in message.text.split(INSTRUCTION):

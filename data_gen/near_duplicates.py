@@ -1,6 +1,6 @@
-"""Conversations whose user says nearly what an earlier one's says: MinHash finds candidates, Jaccard decides.
+"""Near-duplicate filter over the user turns of conversations: MinHash LSH finds candidates, exact Jaccard decides.
 
-Compared are the sets of word 3-grams of all generated user turns, within a turn. Library: datasketch.
+Compares the sets of word 3-grams of all generated user turns; 3-grams do not cross turns. Library: datasketch.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ PERMUTATIONS = 128
 
 
 class NearDuplicates:
-    """Remembers what it has let pass; the order in which conversations come decides which of two is kept."""
+    """Keeps an index of the conversations that passed; of two near-duplicates the first one checked is kept."""
 
     def __init__(self, threshold: float) -> None:
         from datasketch import MinHashLSH
 
         self._threshold = threshold
         self._kept: dict[int, set[str]] = {}
-        # Tuned to miss little rather than to propose little; the library has no tuning for thresholds close to 1.
+        # Tuned for recall, since Jaccard decides; the library cannot tune thresholds close to 1, hence the 0.9.
         self._index = MinHashLSH(threshold=min(threshold, 0.9), num_perm=PERMUTATIONS, weights=(0.05, 0.95))
 
     def check(self, dialogue: Dialogue) -> Reason | None:
-        """Why `dialogue` repeats one that passed before; None lets it pass too."""
+        """The reason for rejecting `dialogue` as a near-duplicate; if None, it is added to the index."""
         from datasketch import MinHash
 
         grams = word_trigrams(generated_by(dialogue, "user"))
@@ -44,7 +44,7 @@ class NearDuplicates:
 
 
 def word_trigrams(texts: Iterable[str]) -> set[str]:
-    """Every run of three words within a text; a text of fewer words is one run."""
+    """All word trigrams of each text; a text of fewer than three words counts as one."""
     grams = set()
     for text in texts:
         words = words_of(text)

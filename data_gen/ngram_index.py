@@ -1,8 +1,8 @@
-"""Which text a run of words was seen in: word 8-grams of many texts as sorted 64-bit hashes. It knows no data set.
+"""Contamination index: the word 8-grams of many texts as sorted 64-bit hashes, each mapped to the row it occurs in.
 
-Words are compared in lower case, without punctuation and without commas in numbers; no 8-gram reaches over the end of
-a text. An 8-gram that more than `COMMON` rows share is how such rows are put, and points at none of them (the rule of
-arXiv 2005.14165, appendix C, for 13-grams): it is left out, unless a text has no other, as one that many rows repeat.
+Words are compared in lower case, without punctuation and without commas in numbers; 8-grams do not cross the end of
+a text. An 8-gram shared by more than `COMMON` rows is boilerplate that identifies none of them, and is ignored (the
+rule of arXiv 2005.14165, appendix C, for 13-grams), unless the text has no other, such as one that many rows repeat.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 SIZE = 8
 COMMON = 10
-"""Rows that may share an 8-gram; one that more rows have is not looked for."""
+"""Most rows that may share an 8-gram before it is ignored."""
 MIX, STEP = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
-"""Odd 64-bit constants, so that multiplying by them loses nothing (those of the SplitMix64 generator)."""
+"""The constants of SplitMix64; odd, so multiplying by them modulo 2**64 is a bijection."""
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """An 8-gram of a text that the index holds."""
+    """An 8-gram of the queried text that is in the index."""
 
     row: str
-    """Where it was seen."""
+    """The indexed row that contains it."""
     word: int
-    """Place of its first word in the text that was looked at, from 0."""
+    """0-based position of its first word in the queried text."""
 
 
 class NgramIndex:
-    """The 8-grams of (row, text) pairs. A row has one or more texts."""
+    """The 8-grams of (row, text) pairs; a row has one or more consecutive texts."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         import numpy as np
 
         self._words: dict[str, int] = {}
         self.rows: list[str] = []
-        """Name of every row, in the order in which they came."""
+        """Name of every row, in input order."""
         ids: list[int] = []
         ends: list[int] = []
         owners: list[int] = []
@@ -53,16 +53,17 @@ class NgramIndex:
             owners.append(len(self.rows) - 1)
         hashes = _hashes(np.array(ids, dtype=np.uint64))
         text_of = np.repeat(np.arange(len(ends)), np.diff(np.array([0, *ends])))
-        inside = text_of[: len(hashes)] == text_of[len(ids) - len(hashes) :]
-        text_of = text_of[: len(hashes)][inside]
-        self._hashes, self._first = _compared(hashes[inside], np.array(owners, dtype=np.int64)[text_of], text_of)
+        within_text = text_of[: len(hashes)] == text_of[len(ids) - len(hashes) :]
+        text_of = text_of[: len(hashes)][within_text]
+        row_of = np.array(owners, dtype=np.int64)[text_of]
+        self._hashes, self._first = _drop_common(hashes[within_text], row_of, text_of)
 
     def __len__(self) -> int:
-        """How many different 8-grams it holds."""
+        """Number of distinct 8-grams."""
         return len(self._hashes)
 
     def find(self, text: str) -> Overlap | None:
-        """The first 8-gram of `text` that the index holds."""
+        """The first 8-gram of `text` that is in the index; None if there is none."""
         import numpy as np
 
         if not len(self._hashes):
@@ -77,7 +78,7 @@ class NgramIndex:
 
 
 def _hashes(ids: np.ndarray) -> np.ndarray:
-    """The hash of each run of `SIZE` ids, uint64 (N,) to (N - SIZE + 1,); empty if there are fewer."""
+    """The hash of each window of `SIZE` ids, uint64: (N,) -> (N - SIZE + 1,); empty if N < SIZE."""
     import numpy as np
 
     count = max(0, len(ids) - SIZE + 1)
@@ -90,10 +91,10 @@ def _hashes(ids: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def _compared(hashes: np.ndarray, row_of: np.ndarray, text_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The hashes that are looked for, sorted, and the first row of each.
+def _drop_common(hashes: np.ndarray, row_of: np.ndarray, text_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes to index, unique and sorted, and the first row of each.
 
-    Those that at most `COMMON` rows have, and all of a text that has no such one.
+    Keeps hashes that at most `COMMON` rows share, and every hash of a text that has no such hash.
     """
     import numpy as np
 
@@ -104,7 +105,7 @@ def _compared(hashes: np.ndarray, row_of: np.ndarray, text_of: np.ndarray) -> tu
     unique, first, count = np.unique(hashes[new_pair], return_index=True, return_counts=True)
     kept = count <= COMMON
     place = np.searchsorted(unique, hashes)
-    has_one = np.zeros(text_of.max(initial=-1) + 1, dtype=bool)
-    has_one[text_of[kept[place]]] = True
-    kept[place[~has_one[text_of]]] = True
+    has_kept = np.zeros(text_of.max(initial=-1) + 1, dtype=bool)
+    has_kept[text_of[kept[place]]] = True
+    kept[place[~has_kept[text_of]]] = True
     return unique[kept], row_of[new_pair][first[kept]]

@@ -1,7 +1,7 @@
-"""What kind of response it is that a user would react to: which styles suit it. Knows no style and no wording.
+"""Classifies a response by the kinds of reaction it invites; styles name the occasions that suit them.
 
 People check a sum, try out advice and ask for another line of a poem. A data set whose user turns depend on the
-response in this way teaches a model more than when to ask: what.
+response in this way teaches a model what to ask, not only when.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ OCCASIONS: Mapping[str, Callable[[str, str], bool]] = {
     "text": lambda query, response: bool(COMMISSION.search(query)) and not SUM.search(response),
     "question": lambda query, response: response.rstrip().endswith("?"),
 }
-"""Name of each occasion, and whether a query and its response are one."""
+"""Name of each occasion -> whether a query and its response match it."""
 
 
 def occasions(query: str, response: str) -> frozenset[str]:
-    """All that a response gives occasion for."""
-    return frozenset(name for name, holds in OCCASIONS.items() if holds(query, response))
+    """Names of all occasions that a query and its response match."""
+    return frozenset(name for name, matches in OCCASIONS.items() if matches(query, response))

@@ -1,4 +1,4 @@
-"""What a run will make, before it starts: seeds, plans, styles, turns, and what these cost at most."""
+"""Overview of a run before it starts: seeds, plans, styles, turns, and the maximum cost."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from eval.table import Cell, Table
 
 
 def overview(parts: Parts) -> Table:
-    """Everything that is planned; the cost is of what no earlier run has made."""
+    """Everything that is planned; the cost covers only conversations that earlier runs have not made."""
     config = parts.config
-    missing = _missing(parts)
+    missing = _missing_plans(parts)
     exchanges = sum(len(plan.styles) for plan in parts.plans)
     lacking = sum(len(plan.styles) for plan in missing)
     styles = Counter(name for plan in parts.plans for name in plan.styles)
     rows = [
         *((Cell(f"seeds of {name}"), Cell.number(len(found))) for name, found in parts.seeds.items()),
-        (Cell("seeds refused"), Cell.number(len(parts.refused))),
+        (Cell("seeds rejected"), Cell.number(len(parts.refused))),
         (Cell("conversations"), Cell.number(len(parts.plans))),
-        (Cell("made before"), Cell.number(len(parts.plans) - len(missing))),
+        (Cell("already made"), Cell.number(len(parts.plans) - len(missing))),
         *((Cell(f"user turns, {name}"), Cell.number(styles[name])) for name in parts.styles),
-        (Cell("generated turns, of both sides"), Cell.number(2 * exchanges)),
+        (Cell("generated turns, both sides"), Cell.number(2 * exchanges)),
         (
             Cell("teacher, US dollars at most"),
             Cell.number(_bound(parts.teacher.cost_bound, 2 * lacking, config.teacher), 2),
@@ -43,16 +43,16 @@ def overview(parts: Parts) -> Table:
 
 
 def _short_budget(who: str, dollars: float | None, turns: int, paid: Plugin) -> list[str]:
-    """What to say where a budget is below the bound, and so no bound of what all of the turns cost."""
+    """A note if the budget is below the maximum cost, so that some turns may not be paid for; else nothing."""
     budget = paid.options.get("budget_usd")
     if budget is None or dollars is None or dollars * turns <= budget:
         return []
-    bound = f"{dollars * turns:,.2f} dollars at most without it (each turn as long as it may be)"
-    return [f"{who}.budget_usd is {budget:,.2f}, {bound}; what it does not reach fails, and is made by the next run"]
+    bound = f"the maximum cost of {dollars * turns:,.2f} dollars (every turn at its length limit)"
+    return [f"{who}.budget_usd {budget:,.2f} is below {bound}; turns beyond it fail, and the next run retries them"]
 
 
-def _missing(parts: Parts) -> list[Plan]:
-    """The plans that no earlier run has made; all, where another process works in the folder just now."""
+def _missing_plans(parts: Parts) -> list[Plan]:
+    """The plans whose conversations are not made yet; all plans while another process holds the folder."""
     path = parts.config.folder / "work" / "made.jsonl"
     if not path.is_file():
         return list(parts.plans)
@@ -64,14 +64,14 @@ def _missing(parts: Parts) -> list[Plan]:
 
 
 def dollars_at_most(parts: Parts) -> float | None:
-    """What teacher and judge may cost for what no earlier run has made; None where one has neither price nor budget."""
-    lacking = sum(len(plan.styles) for plan in _missing(parts))
+    """Maximum cost of teacher and judge for what is not made yet; None if one has neither a price nor a budget."""
+    lacking = sum(len(plan.styles) for plan in _missing_plans(parts))
     teacher = _bound(parts.teacher.cost_bound, 2 * lacking, parts.config.teacher)
     judge = _bound(parts.judge.cost_bound, lacking, parts.config.judge)
     return None if teacher is None or judge is None else teacher + judge
 
 
 def _bound(dollars: float | None, turns: int, paid: Plugin) -> float | None:
-    """An upper bound of a cost, which a budget may lower; None where there is no price."""
+    """Upper bound of the cost of `turns`, capped by the budget; None if there is neither a price nor a budget."""
     bounds = [bound for bound in (dollars and dollars * turns, paid.options.get("budget_usd")) if bound is not None]
     return min(bounds, default=None)

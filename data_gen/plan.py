@@ -1,4 +1,4 @@
-"""What each conversation will be, before anyone speaks: where it starts, who the user is, how each turn behaves."""
+"""Plans of conversations, drawn before generation: the seed, the persona of the user and the style of each turn."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from data_gen.style import Style
 from eval.dialogue import Dialogue, content_hash
 
 SUITED = 0.8
-"""Share of first follow-ups whose style suits the response."""
+"""Probability that the first follow-up is drawn from the styles that suit the response."""
 LEVELS = ("beginner", "intermediate", "expert")
 
 
 @dataclass(frozen=True)
 class Persona:
-    """Who speaks as the user, and what for."""
+    """Who the user is and what they want."""
 
     persona: str
     level: str
     """One of `LEVELS`."""
     goal: str
-    """Hidden: it steers what the user asks and is never said."""
+    """Steers what the user asks and is never said."""
     constraint: str
     """A clause in the first person, such as "I only have ten minutes a day"."""
     situation: str
@@ -33,20 +33,20 @@ class Persona:
 
 @dataclass(frozen=True)
 class Plan:
-    """One conversation to be: `seed` and then one exchange for each of `styles`."""
+    """One conversation to generate: `seed`, then one exchange per style in `styles`."""
 
     number: int
     seed: Dialogue
     """Ends in an assistant response."""
     styles: tuple[str, ...]
-    """Of the user turns after the seed's response, in order; only the last may be one that follows nothing up."""
+    """Of the user turns after the seed's response, in order; only the last may be a style that does not follow up."""
     persona: Persona
     random_seed: int
-    """For whatever the teacher draws."""
+    """For the teacher's random draws."""
 
     @cached_property
     def key(self) -> str:
-        """Hash of all that decides the conversation, the teacher aside."""
+        """Hash of everything that determines the conversation apart from the teacher."""
         return content_hash([self.seed.id, self.styles, asdict(self.persona), self.random_seed])
 
 
@@ -61,15 +61,15 @@ def make_plans(
     seed: int,
     weights: Mapping[str, float] | None = None,
 ) -> Iterator[Plan]:
-    """`count` plans; each is drawn from its number alone, so that a larger count only adds plans.
+    """`count` plans; each depends only on `seed` and its number, so a larger count only adds plans.
 
-    Seeds are used evenly, in a shuffled order; styles as their weights say. A first follow-up mostly has a style that
-    suits the response, so that what the user does depends on what the response is.
+    Seeds are used evenly, in shuffled order; styles are drawn by weight. The first follow-up mostly has a style that
+    suits the response, so that the user's behaviour depends on the response.
 
     Args:
-        exchanges: least and most user turns of a conversation, the opening one included.
-        plain_endings: share of conversations whose last user turn follows nothing up, in [0, 1].
-        weights: how often each style is drawn among those that may stand at its place; None: all alike.
+        exchanges: minimum and maximum user turns of a conversation, including the opening one.
+        plain_endings: share of conversations whose last user turn does not follow up, in [0, 1].
+        weights: sampling weight of each style among those allowed at a position; None: uniform.
     """
 
     def drawn(among: Sequence[Style], draw: random.Random) -> str:
@@ -79,10 +79,10 @@ def make_plans(
     following = [style for style in styles.values() if style.follows_up]
     unasked = [style for style in following if not style.needs_question]
     plain = [style for style in styles.values() if not style.follows_up]
-    for number, start in zip(range(count), _laps(seeds, seed), strict=False):
+    for number, start in zip(range(count), _shuffled_cycles(seeds, seed), strict=False):
         draw = random.Random(content_hash([seed, number]))
         turns = draw.randint(*exchanges) - 1
-        suited = _suited(start, following) if draw.random() < SUITED else []
+        suited = _suited_styles(start, following) if draw.random() < SUITED else []
         names = [drawn(suited or unasked, draw)]
         names += [drawn(unasked, draw) for _ in range(turns - 1)]
         if plain and draw.random() < plain_endings:
@@ -90,14 +90,14 @@ def make_plans(
         yield Plan(number, start, tuple(names), draw.choice(personas), draw.getrandbits(48))
 
 
-def _suited(start: Dialogue, following: Sequence[Style]) -> list[Style]:
+def _suited_styles(start: Dialogue, following: Sequence[Style]) -> list[Style]:
     """The styles that suit the response of `start`."""
     query = next((message.text for message in reversed(start.messages) if message.role == "user"), "")
     given = occasions(query, start.messages[-1].text)
     return [style for style in following if not given.isdisjoint(style.suits)]
 
 
-def _laps(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:
-    """Every seed in a shuffled order, and again in another, without end."""
+def _shuffled_cycles(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:
+    """All seeds in shuffled order, endlessly, reshuffled in each cycle."""
     for lap in itertools.count():
         yield from random.Random(content_hash([seed, "lap", lap])).sample(seeds, len(seeds))

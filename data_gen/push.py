@@ -1,4 +1,4 @@
-"""Put a finished data set on the Hub: its data files, card and manifest, nothing else of its folder.
+"""Upload a finished data set to the Hub: its data files, card and manifest, and nothing else of its folder.
 
 python -m data_gen.push --data data/collab --repo ORG/NAME [--private] [--dry-run]
 """
@@ -14,12 +14,12 @@ from data_gen.data_set import MANIFEST
 from eval.command import command
 from eval.config import ConfigError
 
-ABOUT = "Put a finished data set on the Hugging Face Hub, as a data set repository."
+ABOUT = "Upload a finished data set to the Hugging Face Hub, as a data set repository."
 
 
-@command(stopped="run it again: files that are there are not sent again")
+@command(stopped="run it again; files that are already uploaded are skipped")
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0 when the data set is on the Hub."""
+    """Run the command line; returns 0 once the data set is on the Hub."""
     options = _parser().parse_args(argv)
     check_name(options.repo)
     files = checked_files(options.data)
@@ -31,31 +31,31 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def checked_files(folder: Path) -> list[str]:
-    """The files that the manifest of `folder` names, and the manifest.
+    """The files listed in the manifest of `folder`, and the manifest itself.
 
     Raises:
-        ConfigError: the data set is not finished, or a file is not the one that was written.
+        ConfigError: the data set is not finished, or a file does not match its hash in the manifest.
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise ConfigError(f"no {path}: not a finished data set; make one with `python -m data_gen.run`")
+        raise ConfigError(f"{path} does not exist: not a finished data set; make one with `python -m data_gen.run`")
     try:
         files = {name: str(entry["sha256"]) for name, entry in json.loads(path.read_text("utf-8"))["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path} is no manifest of a data set: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"{path} is not a valid data set manifest: {type(error).__name__}: {error}") from error
     for name, digest in files.items():
         if Path(name).name != name or not (folder / name).is_file():
-            raise ConfigError(f"{path} names {name!r}, which is not a file of {folder}; make the data set again")
+            raise ConfigError(f"{path} lists {name!r}, which is not a file of {folder}; generate the data set again")
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
             raise ConfigError(f"{folder / name} was changed after it was written; run `python -m data_gen.run` again")
     return [*files, MANIFEST]
 
 
 def check_name(repo: str) -> None:
-    """Refuse what cannot name a repository on the Hub, before anything is sent, and in a dry run too.
+    """Validate the repository name before any upload, also in a dry run.
 
     Raises:
-        ConfigError: it is not ORG/NAME.
+        ConfigError: it is not a valid ORG/NAME.
     """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -63,16 +63,16 @@ def check_name(repo: str) -> None:
     try:
         validate_repo_id(repo)
     except HFValidationError as error:
-        raise ConfigError(f"--repo {repo!r} is no name on the Hub, which is ORG/NAME: {error}") from error
+        raise ConfigError(f"--repo {repo!r} is not a valid Hub name; give ORG/NAME: {error}") from error
     if "/" not in repo:
-        raise ConfigError(f"--repo {repo!r} does not say whose it is; give ORG/NAME")
+        raise ConfigError(f"--repo {repo!r} has no owner; give ORG/NAME")
 
 
 def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
-    """Upload `files` in one commit to the data set `repo`, made if there is none; returns its address.
+    """Upload `files` in one commit to the data set `repo`, created if necessary; returns the URL of the commit.
 
     Raises:
-        ConfigError: the Hub refuses, is not reached, or has a public repository where a private one is wanted.
+        ConfigError: the Hub refuses or cannot be reached, or `repo` is public and `private` is set.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -81,7 +81,7 @@ def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
     try:
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         if private and not hub.repo_info(repo, repo_type="dataset").private:
-            raise ConfigError(f"{repo} is there and public; choose another --repo, or leave --private out")
+            raise ConfigError(f"{repo} already exists and is public; choose another --repo, or omit --private")
         done = hub.upload_folder(
             folder_path=folder,
             repo_id=repo,
@@ -92,8 +92,8 @@ def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = (str(error).strip().splitlines() or ["no detail"])[0]
         raise ConfigError(
-            f"the Hub did not take {repo} ({type(error).__name__}: {reason}); "
-            "log in by `hf auth login`, and look at the name and your rights there"
+            f"uploading to {repo} failed ({type(error).__name__}: {reason}); "
+            "log in with `hf auth login`, and check the name and your permissions"
         ) from error
     return done.commit_url
 
@@ -102,8 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m data_gen.push", description=ABOUT)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="folder of the data set")
     parser.add_argument("--repo", required=True, metavar="ORG/NAME", help="repository on the Hub")
-    parser.add_argument("--private", action="store_true", help="make the repository a private one")
-    parser.add_argument("--dry-run", action="store_true", help="check the files and say what would be sent, and stop")
+    parser.add_argument("--private", action="store_true", help="create a private repository")
+    parser.add_argument("--dry-run", action="store_true", help="check the files, print what would be uploaded and exit")
     return parser
 
 

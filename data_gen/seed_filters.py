@@ -1,4 +1,4 @@
-"""Which seeds are not used: those with text of an evaluation row, and those whose answer is graded wrong."""
+"""Rejects seeds that contain text of an evaluation row, and seeds whose answer is graded as wrong."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from eval.dialogue import Dialogue
 
 
 def seed_reason(seed: Dialogue, context: Context) -> Reason | None:
-    """Why a seed is not used, or None."""
+    """Why a seed is rejected; None if it is used."""
     return leak_in(seed, 0, context.evaluation) or _wrong_answer(seed, context)
 
 
 def is_right(seed: Dialogue) -> bool | None:
-    """The evaluation's verdict on the answer of a seed; None where its task is none, or has no grader for it."""
+    """Whether the grader of the seed's task accepts its answer; None if there is no such task or grader."""
     if seed.task not in plugin.names("eval.tasks"):
         return None
     verdict: bool | None = plugin.load("eval.tasks", seed.task).check(seed)

@@ -1,4 +1,4 @@
-"""Where conversations start: the seeds of every source that a configuration names. It knows no source by name."""
+"""Loads the seeds, which conversations start from, of every source that a configuration names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def load_seeds(sources: Mapping[str, Mapping[str, Any]], seed: int, data_dir: Pa
     """The seeds of each source, each ending in an assistant response.
 
     Raises:
-        ConfigError: a source cannot be read, has a row that models are measured on, or two seeds are one.
+        ConfigError: a source cannot be read or contains an evaluation row, or two seeds have the same id.
     """
     seeds = {name: _load(name, options, seed, data_dir) for name, options in sources.items()}
     repeated = [id for id, times in Counter(one.id for found in seeds.values() for one in found).items() if times > 1]
     if repeated:
-        raise ConfigError(f"{len(repeated)} seeds occur twice, first {repeated[0]}; remove the copies")
+        raise ConfigError(f"{len(repeated)} seeds occur twice, the first is {repeated[0]}; remove the copies")
     return seeds
 
 
@@ -33,9 +33,7 @@ def _load(name: str, options: Mapping[str, Any], seed: int, data_dir: Path | Non
         raise ConfigError(f"seeds.{name}: {error}") from error
     for one in found:
         if not is_for_training(one):
-            raise ConfigError(
-                f"seeds.{name}: {one.id} is a row of {one.task} that models are measured on; leave it out"
-            )
+            raise ConfigError(f"seeds.{name}: {one.id} is an evaluation row of {one.task}; remove it")
         if not one.messages or one.messages[-1].role != "assistant":
             raise ConfigError(f"seeds.{name}: {one.id} does not end in an assistant response")
     return found

@@ -1,4 +1,4 @@
-"""A style is one way in which a user collaborates: one YAML in `styles/`, read by planner and teachers alike."""
+"""Styles: ways in which a user collaborates, one YAML each in `styles/`, read by the planner and the teachers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent / "styles"
 
 
 class Phrasings(BaseModel):
-    """What the scripted teacher says: texts with `{slots}` and `[alternatives|of words]` (`data_gen/scripted/`)."""
+    """Templates of the scripted teacher: texts with `{slots}` and `[alternatives|of words]` (`data_gen/scripted/`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,8 +33,8 @@ class Style(BaseModel):
     name: str
     about: str = Field(description="what the user does, in one sentence")
     follows_up: bool = Field(description="whether the turn is a follow-up; if not, it can only end a conversation")
-    suits: tuple[str, ...] = Field((), description="occasions that call for it (`data_gen/occasion.py`)")
-    needs_question: bool = Field(False, description="only after a response that ends in a question")
+    suits: tuple[str, ...] = Field((), description="occasions it suits (`data_gen/occasion.py`)")
+    needs_question: bool = Field(False, description="only used after a response that ends in a question")
     user: str = Field(description="instructions for a model that speaks as the user")
     assistant: str = Field(description="instructions for a model that replies")
     scripted: Phrasings
@@ -43,7 +43,7 @@ class Style(BaseModel):
     @classmethod
     def _suits_known_occasions(cls, suits: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := set(suits) - OCCASIONS.keys():
-            raise ValueError(f"no occasion {', '.join(sorted(unknown))}; there are {', '.join(OCCASIONS)}")
+            raise ValueError(f"unknown occasion {', '.join(sorted(unknown))}; known are {', '.join(OCCASIONS)}")
         return suits
 
 
@@ -56,7 +56,7 @@ def read_styles(names: Iterable[str]) -> dict[str, Style]:
     """The named styles.
 
     Raises:
-        ConfigError: no such style, or a file that is none.
+        ConfigError: there is no such style, or its file is not valid.
     """
     return {name: _read(name) for name in names}
 
@@ -68,4 +68,4 @@ def _read(name: str) -> Style:
     try:
         return Style(name=name, **strict_yaml.load(path.read_text(encoding="utf-8")))
     except (yaml.YAMLError, TypeError, ValidationError) as error:
-        raise ConfigError(f"{path} is no style: {error}") from error
+        raise ConfigError(f"{path} is not a valid style: {error}") from error

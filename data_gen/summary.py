@@ -1,4 +1,4 @@
-"""What is counted of a data set: made, kept, rejected by reason, labels, styles, diversity; and the tables of it."""
+"""Summary statistics of a data set and their tables: made, kept, rejected by reason, labels, styles, diversity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ABOUT = {
     "template_bits": "entropy of the phrasings, bits",
     "template_evenness": "entropy of the phrasings over its maximum",
 }
-"""Field of `Diversity` to how a table names it."""
+"""Field of `Diversity` -> its name in a table."""
 
 
 @dataclass(frozen=True)
@@ -34,45 +34,45 @@ class Summary:
     """Counts of one data set."""
 
     seeds: Mapping[str, int]
-    """Used, by source."""
+    """Seeds in use, by source."""
     seeds_refused: Mapping[str, int]
-    """By reason."""
+    """Rejected seeds, by reason."""
     made: int
     kept: int
     rejected: Mapping[str, int]
-    """By reason; with `kept` they add up to `made`."""
+    """By reason; together with `kept` they add up to `made`."""
     rows: Mapping[str, int]
-    """By data file."""
+    """Rows by data file."""
     labels: Mapping[str, int]
-    """The judge's labels of the kept user turns; a turn without one is "unjudged"."""
+    """The judge's labels of the kept user turns; a turn without a label counts as "unjudged"."""
     styles: Mapping[str, int]
     questions: Rate
-    """Generated responses that end in a question, which alone raises how often a user follows up."""
+    """Generated responses that end in a question, which by itself raises the follow-up rate."""
     diversity: Diversity
 
 
 def summarise(parts: Parts, filtered: Filtered, rows: Mapping[str, int]) -> Summary:
-    """Count what was made and what is kept."""
+    """Summarise the generated and the kept conversations."""
     kept = filtered.kept
     responses = [text for dialogue in kept for text in generated_by(dialogue, "assistant")]
     phrasings = [name for dialogue in kept for name in dialogue.meta["made"].get("phrasings", [])]
     verdicts = [verdict for dialogue in kept for verdict in dialogue.meta["judged"]]
     return Summary(
         {name: len(found) for name, found in parts.seeds.items()},
-        _counted(reject.reason.name for reject in parts.refused),
+        _count(reject.reason.name for reject in parts.refused),
         len(kept) + len(filtered.rejects),
         len(kept),
         filtered.reasons(),
         rows,
-        _counted(verdict["label"] or "unjudged" for verdict in verdicts),
-        _counted(style for dialogue in kept for style in dialogue.meta["styles"]),
+        _count(verdict["label"] or "unjudged" for verdict in verdicts),
+        _count(style for dialogue in kept for style in dialogue.meta["styles"]),
         Rate(sum(text.rstrip().endswith("?") for text in responses), len(responses)),
         measure([text for dialogue in kept for text in generated_by(dialogue, "user")], phrasings),
     )
 
 
 def tables(counted: Summary) -> list[Table]:
-    """For a terminal and for the card: what became of the conversations, their labels and styles, their diversity."""
+    """Tables for the terminal and the card: conversations kept and rejected, labels, styles, diversity."""
     kept = Rate(counted.kept, counted.made)
     return [
         Table(
@@ -89,27 +89,27 @@ def tables(counted: Summary) -> list[Table]:
                 *((Cell(f"seeds refused: {name}"), Cell.number(n)) for name, n in counted.seeds_refused.items()),
             ),
         ),
-        _shares("Labels of the kept user turns", counted.labels),
-        _shares("Styles of the kept user turns", counted.styles),
+        _share_table("Labels of the kept user turns", counted.labels),
+        _share_table("Styles of the kept user turns", counted.styles),
         Table(
             "Diversity of the kept user turns",
             ("", "value"),
             (
-                *((Cell(ABOUT[name]), _measured(value)) for name, value in asdict(counted.diversity).items()),
+                *((Cell(ABOUT[name]), _diversity_cell(value)) for name, value in asdict(counted.diversity).items()),
                 (Cell("generated responses that end in a question"), Cell.share(counted.questions)),
             ),
         ),
     ]
 
 
-def _shares(title: str, counts: Mapping[str, int]) -> Table:
+def _share_table(title: str, counts: Mapping[str, int]) -> Table:
     total = sum(counts.values())
     return Table(title, ("", "n"), tuple((Cell(name), Cell.share(Rate(n, total))) for name, n in counts.items()))
 
 
-def _measured(value: float | None) -> Cell:
+def _diversity_cell(value: float | None) -> Cell:
     return Cell.number(value, 0 if isinstance(value, int) else 3)
 
 
-def _counted(names: object) -> dict[str, int]:
+def _count(names: object) -> dict[str, int]:
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""What a teacher is: plans in, conversations out. It knows no filter and no file.
+"""The teacher protocol: plans in, conversations out. Filters and files are handled elsewhere.
 
 Implementations live in `data_gen/teachers/`, one file each, as a class `Teacher` with the members of the protocol.
 """
@@ -16,21 +16,21 @@ TASK = "collab"
 
 
 class Teacher(Protocol):
-    """Speaks both sides of each plan."""
+    """Generates both sides of each planned conversation."""
 
     id: str
     """Name and version; the generated messages carry it as `by`."""
 
     measured: dict[str, Any]
-    """What it has used since it was made: attempts, tokens, dollars; empty if nothing."""
+    """Usage since construction: attempts, tokens, dollars; empty if nothing is metered."""
 
     cost_bound: float | None
-    """US dollars that one generated turn costs at most: 0.0 where nothing is paid, None without a price."""
+    """Most US dollars that one generated turn can cost: 0.0 if it is free, None if its price is unknown."""
 
     def converse(self, plans: Iterable[Plan]) -> Generator[tuple[Plan, Dialogue], None, None]:
-        """Each plan with its conversation, made by `conversation`, as each is finished, in any order.
+        """Each plan with its conversation (see `conversation`) as it finishes, in any order.
 
-        One that could not be made comes with its `Failure("generate", ...)` and the turns that there are.
+        A conversation that could not be completed has a `Failure("generate", ...)` and the turns before it.
         """
         ...
 
@@ -43,10 +43,10 @@ def conversation(
     made: Mapping[str, Any] | None = None,
     failure: Failure | None = None,
 ) -> Dialogue:
-    """The conversation of `plan` as a dialogue of its own: the seed's messages, then `turns`.
+    """The conversation of `plan` as a new dialogue: the seed's messages, then `turns`.
 
     Args:
-        made: how the teacher made it, JSON values, for `meta["made"]`; the scripted one names its phrasings.
+        made: how the teacher made it, as JSON values for `meta["made"]`; the scripted teacher lists its phrasings.
     """
     meta = {
         "seed_task": plan.seed.task,

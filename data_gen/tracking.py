@@ -1,4 +1,4 @@
-"""What is told of a finished data set: how much was kept, what it was made from, its files by their digests."""
+"""Logs a finished data set to the experiment tracker: how much was kept, its inputs, its files and their digests."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TRAINED_ON = ("conversations.jsonl", "solutions.jsonl")
 
 
 def tell(config: GenerateConfig, folder: Path, filtered: Filtered) -> None:
-    """Tell of the data set in `folder`.
+    """Log the data set in `folder` to the configured tracker.
 
     Raises:
-        ConfigError: the tracker is not installed, or its server refuses.
+        ConfigError: the tracker is not installed, or its server rejects the run.
     """
     work = folder / "work"
     with closing(

@@ -1,1 +1,1 @@
-"""What `python -m eval.doctor` checks, one file per command of this package: `CONFIG`, and `checks(config)`."""
+"""Checks that `python -m eval.doctor` runs, one file per command of this package: `CONFIG` and `checks(config)`."""

@@ -1,4 +1,4 @@
-"""What is checked before `python -m data_gen.run`."""
+"""Preflight checks of `python -m data_gen.run`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eval.checks.tracker_ready import tracker_checks
 
 CONFIG = GenerateConfig
 BYTES_OF_A_CONVERSATION = 64_000
-"""Made, judged, written; generous."""
+"""Upper estimate of the bytes of a conversation in all files it is written to."""
 WORDS_TO_TOKENS = 1.4
 
 
@@ -35,7 +35,7 @@ def checks(config: GenerateConfig) -> list[Check]:
 
     def teacher() -> Finding:
         opened = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
-        return passed(f"{opened.id}: its settings and its key are there; it is not asked")
+        return passed(f"{opened.id}: settings and key are present; no request was sent")
 
     def settings() -> Finding:
         compared = ", ".join(parts().evaluation.rows) or "nothing"
@@ -57,7 +57,7 @@ def checks(config: GenerateConfig) -> list[Check]:
 
 
 def estimate(parts: Parts) -> Finding:
-    """The finding "estimate": tokens of the generated turns and dollars, of what no earlier run has made."""
+    """The finding "estimate": tokens of all planned turns, and dollars for those not yet generated."""
     turns = sum(len(plan.styles) for plan in parts.plans)
     words = parts.config.filters.user_words[1] + parts.config.filters.assistant_words[1]
     tokens = round(turns * words * WORDS_TO_TOKENS)

@@ -1,4 +1,4 @@
-"""Conversations as a teacher makes them, and small files of every evaluation in the shapes of the official ones."""
+"""Conversations as a teacher makes them, and small files of every evaluation in the official formats."""
 
 from __future__ import annotations
 

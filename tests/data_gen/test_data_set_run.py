@@ -172,14 +172,14 @@ def test_a_seed_that_leaks_stops_the_run_or_is_left_out(
     seeds = tmp_path / "seeds.jsonl"
     seeds.write_text("".join(json.dumps(row) + "\n" for row in rows))
     leaking = {"seeds": {"jsonl": {"file": seeds}}}
-    with pytest.raises(ConfigError, match=r"1 seeds have text of rows .*healthbench row 0; .*leak_check\.seeds: drop"):
+    with pytest.raises(ConfigError, match=r"1 seeds contain text of .*healthbench row 0; .*leak_check\.seeds: drop"):
         open_parts(config(tmp_path / "a", evaluation_dir, **leaking))
     made = config(tmp_path / "b", evaluation_dir, **leaking, leak_check={"seeds": "drop"})
     data_set = generate(made, silent, parts_with(made, Tiny()))
     assert data_set.summary.seeds == {"jsonl": 1} and data_set.summary.seeds_refused == {"leak": 1}
     (refused,) = (row for row in lines(made.folder / "rejects.jsonl") if row["stage"] == "seed")
     assert refused["reason"] == "leak" and "knee" not in json.dumps(refused)
-    assert "1 seeds were left out for it" in (made.folder / "README.md").read_text()
+    assert "1 seeds were dropped for such an overlap" in (made.folder / "README.md").read_text()
 
 
 def test_a_generated_leak_is_left_out_and_quoted_nowhere(
@@ -223,11 +223,11 @@ def test_missing_evaluation_files_are_named_in_the_card(tmp_path: Path, evaluati
     generate(made, silent, parts_with(made, Tiny()))
     card = (made.folder / "README.md").read_text()
     assert "a row of: gsm8k (1 rows)" in card
-    assert "Not compared with" in card and "gpqa (not asked for)" in card and "ifeval (no file)" in card
+    assert "Not compared with" in card and "gpqa (not requested)" in card and "ifeval (no file)" in card
 
 
 def test_an_unknown_language_is_told_before_anything_is_made(tmp_path: Path, evaluation_dir: Path) -> None:
-    with pytest.raises(ConfigError, match=r"filters\.language: no language 'english'; known are .*en"):
+    with pytest.raises(ConfigError, match=r"filters\.language: 'english' is not supported; supported are .*en"):
         open_parts(config(tmp_path, evaluation_dir, filters={"language": "english"}))
 
 

@@ -1,4 +1,4 @@
-"""The card names what the data is, with the Hub's header, and nothing that is quoted in it can change it."""
+"""The card describes the data and has the Hub's header, and quoted text cannot change it."""
 
 from __future__ import annotations
 
@@ -55,12 +55,14 @@ def test_the_header_is_the_hubs(parts: Parts, make_conversation: Make, give_verd
     assert found["dataset_info"][0] == {"config_name": "conversations", "features": header_features(DIALOGUE)}
 
 
-def test_a_file_without_rows_is_no_configuration(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_an_empty_file_is_not_a_configuration_of_the_card(
+    parts: Parts, make_conversation: Make, give_verdicts: Make
+) -> None:
     found = header(card_of(parts, [give_verdicts(make_conversation())], {**ROWS, "solutions.jsonl": 0}))
     assert [one["config_name"] for one in found["configs"]] == ["conversations", "rejects"]
 
 
-def test_it_tells_how_it_was_made(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_the_card_describes_how_the_data_was_made(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
     text = card_of(parts, [give_verdicts(make_conversation())])
     for said in (
         parts.teacher.id,
@@ -74,7 +76,7 @@ def test_it_tells_how_it_was_made(parts: Parts, make_conversation: Make, give_ve
         assert said in " ".join(text.split()), said
 
 
-def test_nothing_in_an_example_is_read_as_markup(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_examples_cannot_inject_markup(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
     hostile = "```\n# A heading\n---\nlicense: none\n<script>alert(1)</script>\n````text\n![x](http://x) \x1b[31m\u202e"
     text = card_of(parts, [give_verdicts(make_conversation(hostile, hostile))])
     assert header(text)["license"] == ["apache-2.0", "mit"]

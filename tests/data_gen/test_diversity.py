@@ -1,4 +1,4 @@
-"""Measures of variety: known values, and templates told from questions."""
+"""Diversity measures: known values, and templates distinguished from questions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_percentile_is_a_value_of_the_list() -> None:
     assert (percentile(values, 0.9), percentile(values, 1.0), percentile([], 0.9)) == (9.0, 10.0, None)
 
 
-def test_templates_are_told_from_questions() -> None:
+def test_templates_are_distinguished_from_questions() -> None:
     template = [f"Where does the {n} in the line with {n + 1} come from?" for n in range(30)]
     things = [
         "fern",
@@ -64,7 +64,7 @@ def test_templates_are_told_from_questions() -> None:
     assert (one.template_bits, many.template_evenness) == (0.0, 1.0)
 
 
-def test_of_nothing_nothing_is_known() -> None:
+def test_measures_of_no_turns_are_none() -> None:
     nothing = measure([])
     assert nothing.turns == 0
     assert all(getattr(nothing, field.name) is None for field in fields(Diversity) if field.name != "turns")

@@ -1,4 +1,4 @@
-"""What is in a data file comes back from `datasets` as it is; by the header of the card, all but a column of dates."""
+"""Values of a data file round-trip through `datasets`; with the card's header alone, all but a column of dates do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRAPS = [
 
 
 def rows(name: str = "conversations") -> list[dict[str, Any]]:
-    """Every trap in every place of a file, optional fields there and not."""
+    """Every problematic value in every field, with optional fields present and absent."""
     first = [
         Dialogue(
             "collab",
@@ -55,7 +55,7 @@ def rows(name: str = "conversations") -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data set's folder with those rows; the library's cache is beside it."""
+    """A data set folder with those rows; the library's cache is next to it."""
     import datasets
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")

@@ -1,4 +1,4 @@
-"""Nothing is lost: kept and rejected add up, in whatever order conversations come; and what is kept is specific."""
+"""Kept and rejected conversations add up whatever the input order, and the share of specific follow-ups is met."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def passed(made: Sequence[Dialogue], context: Context, verdicts: dict[int, Dialo
 
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(TURNS), st.sampled_from(LABELS), st.booleans()), max_size=25), st.randoms())
-def test_kept_and_rejected_are_what_was_made_in_any_order(
+def test_kept_and_rejected_add_up_in_any_order(
     make_conversation: Make, give_verdicts: Make, make_context: Make, plan: list, order: random.Random
 ) -> None:
     made = [
@@ -59,7 +59,7 @@ def test_kept_and_rejected_are_what_was_made_in_any_order(
     assert not labels or sum(label in SPECIFIC for label in labels) >= 0.7 * len(labels)
 
 
-def test_the_first_reason_counts_and_tells_its_stage(
+def test_the_first_reason_counts_and_names_its_stage(
     make_conversation: Make, give_verdicts: Make, make_context: Make
 ) -> None:
     texts = [TURNS[0], TURNS[1], TURNS[2], TURNS[3], TURNS[7], TURNS[6], TURNS[5]]
@@ -89,7 +89,7 @@ def test_the_text_of_a_leak_is_withheld(make_conversation: Make, make_context: M
     assert other["messages"][2]["text"] == TURNS[3]
 
 
-def test_the_judge_decides_nothing_where_it_is_switched_off(
+def test_verdicts_reject_nothing_if_genuine_is_off(
     make_conversation: Make, give_verdicts: Make, make_context: Make
 ) -> None:
     one = give_verdicts(make_conversation(), "new_task_prompt", genuine=False)

@@ -1,4 +1,4 @@
-"""Each predicate has a reason against its fault, and none against a conversation without it."""
+"""Each filter rejects its fault and passes a conversation without it."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def reasons(dialogue: Dialogue, context: Context) -> list[str]:
     return [reason.name for predicate in ALL if (reason := predicate(dialogue, context))]
 
 
-def test_nothing_is_said_against_a_sound_conversation(make_conversation: Make, make_context: Make) -> None:
+def test_a_sound_conversation_passes_every_filter(make_conversation: Make, make_context: Make) -> None:
     assert reasons(make_conversation(), make_context()) == []
     ends_with_the_user = make_conversation("Why 200 ml?", "So it drains.", "And in winter?", styles=("extend",) * 2)
     assert reasons(ends_with_the_user, make_context()) == []
 
 
 @pytest.mark.parametrize("count", [0, 3, 4])
-def test_other_turns_than_planned_are_malformed(make_conversation: Make, make_context: Make, count: int) -> None:
+def test_turns_that_differ_from_the_plan_are_malformed(make_conversation: Make, make_context: Make, count: int) -> None:
     whole = make_conversation("a one", "b two", "c three", "d four", styles=("extend", "extend"))
     turns = Dialogue("collab", whole.messages[: 2 + count], meta={**whole.meta, "styles": ["extend"]})
     assert reasons(turns, make_context())[0] == "malformed"
 
 
-def test_half_a_character_is_malformed(make_conversation: Make, make_context: Make) -> None:
+def test_a_lone_surrogate_is_malformed(make_conversation: Make, make_context: Make) -> None:
     assert reasons(make_conversation("Why \ud83c?", "So."), make_context()) == ["malformed"]
 
 
-def test_a_turn_that_met_its_limit_is_cut_off(make_conversation: Make, make_context: Make) -> None:
+def test_a_turn_at_its_token_limit_is_cut_off(make_conversation: Make, make_context: Make) -> None:
     assert reasons(make_conversation(finish="length"), make_context()) == ["cut_off"]
     assert reasons(make_conversation(finish="stop"), make_context()) == []
 
@@ -80,7 +80,7 @@ def test_special_tokens_of_every_family(make_conversation: Make, make_context: M
 
 
 @pytest.mark.parametrize("text", ["Is x <y> or y | z?", "if (a < b || c > d) what then?", "Use [INSTALL] first?"])
-def test_other_marks_are_no_special_tokens(make_conversation: Make, make_context: Make, text: str) -> None:
+def test_other_marks_are_not_special_tokens(make_conversation: Make, make_context: Make, text: str) -> None:
     assert reasons(make_conversation(text, "It drains."), make_context()) == []
 
 
@@ -114,7 +114,7 @@ def test_a_user_who_speaks_as_a_user(make_conversation: Make, make_context: Make
     assert reasons(make_conversation(text, "It drains."), make_context()) == []
 
 
-def test_a_turn_that_was_said_before(make_conversation: Make, make_context: Make) -> None:
+def test_a_repeated_turn(make_conversation: Make, make_context: Make) -> None:
     context = make_context()
     again = make_conversation("Why so?", "It drains.", "why so", "It does.", styles=("extend", "extend"))
     assert reasons(again, context) == ["repeated_turn"]
@@ -132,14 +132,12 @@ def test_a_follow_up_must_be_judged_genuine(make_conversation: Make, make_contex
     assert reason is not None and reason.detail == "message 2: new_task_prompt"
 
 
-def test_an_unjudged_follow_up_is_no_pass(make_conversation: Make, make_context: Make, give_verdicts: Make) -> None:
+def test_an_unjudged_follow_up_does_not_pass(make_conversation: Make, make_context: Make, give_verdicts: Make) -> None:
     reason = filters.unjudged(give_verdicts(make_conversation(), None), make_context())
     assert reason is not None and (reason.name, reason.detail) == ("unjudged", "message 2: timeout")
 
 
-def test_an_ending_that_follows_nothing_up_needs_no_verdict(
-    make_conversation: Make, make_context: Make, give_verdicts: Make
-) -> None:
+def test_a_plain_ending_needs_no_verdict(make_conversation: Make, make_context: Make, give_verdicts: Make) -> None:
     ending = make_conversation(styles=("acknowledge",))
     assert filters.unjudged(give_verdicts(ending, None), make_context()) is None
     assert filters.not_genuine(give_verdicts(ending, "acknowledgement", genuine=False), make_context()) is None

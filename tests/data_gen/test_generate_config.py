@@ -1,4 +1,4 @@
-"""A setting that cannot work is told before anything is made, with what can."""
+"""Invalid settings are rejected before anything is generated, with the valid ones."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_styles_are_names_or_weights() -> None:
     assert config(styles={"extend": 2, "acknowledge": 0.5}).styles == {"extend": 2.0, "acknowledge": 0.5}
 
 
-def test_what_it_says_can_be_read_back() -> None:
+def test_a_dumped_configuration_can_be_loaded_again() -> None:
     made = config(styles=["extend"], exchanges=[2, 3], filters={"specific_share": 0.5}, seeds={"gsm8k": {"limit": 3}})
     import yaml
 
     assert validate(GenerateConfig, yaml.safe_load(dump(made))) == made
 
 
-def test_a_source_is_left_out_by_null_and_takes_options_on_the_command_line() -> None:
+def test_null_omits_a_source_and_options_can_be_set_on_the_command_line() -> None:
     path = "configs/data_gen/collab_smollm2.yaml"
     made = load(
         GenerateConfig, ["--config", path, "--seeds.written", "null", "--seeds.gsm8k.limit", "7"], prog="", about=""
@@ -52,19 +52,19 @@ def test_a_source_is_left_out_by_null_and_takes_options_on_the_command_line() ->
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"seeds": {}}, "there are no seeds; data_gen/seeds has arithmetic, gsm8k, jsonl"),
+        ({"seeds": {}}, "no seeds are given; data_gen/seeds has arithmetic, gsm8k, jsonl"),
         ({"seeds": {"gsm9k": {}}}, r"no data_gen/seeds/gsm9k\.py"),
         ({"seeds": {"gsm8k": {"limits": 3}}}, "unknown key 'limits' in seeds.gsm8k"),
         ({"seeds": {"gsm8k": {"split": "test"}}}, "unknown key 'split' in seeds.gsm8k"),
         ({"seeds": {"gsm8k": {"prompt": "polite"}}}, "seeds.gsm8k.prompt = 'polite'"),
-        ({"seeds": {"jsonl": {}}}, "seeds.jsonl.file is not set"),
-        ({"seeds": {"rows": {"limit": 3}}}, "seeds.rows.run is not set"),
+        ({"seeds": {"jsonl": {}}}, "seeds.jsonl.file is required"),
+        ({"seeds": {"rows": {"limit": 3}}}, "seeds.rows.run is required"),
         ({"styles": ["extent"]}, "no style 'extent'"),
         ({"styles": {"extend": 0}}, "extend has weight 0"),
         ({"styles": ["acknowledge"]}, "no style of acknowledge follows up"),
         ({"styles": ["answer_question"]}, "follows up on any response"),
-        ({"exchanges": [1, 3]}, "is no range of 2 or more"),
-        ({"exchanges": [3, 2]}, "is no range of 2 or more"),
+        ({"exchanges": [1, 3]}, "is not a valid range; the minimum is 2"),
+        ({"exchanges": [3, 2]}, "is not a valid range; the minimum is 2"),
         ({"plain_endings": 1.5}, "plain_endings"),
         ({"conversations": 0}, "conversations"),
         ({"name": "../x"}, "name"),
@@ -77,7 +77,7 @@ def test_a_source_is_left_out_by_null_and_takes_options_on_the_command_line() ->
         ({"filters": {"user_words": [9, 3]}}, "user_words"),
     ],
 )
-def test_what_cannot_work_is_refused(fields: dict[str, Any], message: str) -> None:
+def test_an_invalid_setting_is_rejected(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         config(**fields)
 

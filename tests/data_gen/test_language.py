@@ -1,4 +1,4 @@
-"""English is told from other languages, short sums are English, and the same text is told the same twice."""
+"""English is distinguished from other languages, short sums count as English, and detection is reproducible."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ ENGLISH = "Why do I have to water the plant only twice a week, and what happens 
 
 
 @pytest.mark.parametrize(("user", "assistant"), [(FRENCH, ENGLISH), (ENGLISH, FRENCH)])
-def test_either_side_may_be_the_one_in_another_language(
+def test_another_language_on_either_side_is_rejected(
     make_conversation: Make, make_context: Make, user: str, assistant: str
 ) -> None:
     reason = other_language(make_conversation(user, assistant), make_context())
-    assert reason is not None and reason.name == "other_language" and reason.detail.endswith("speaks fr")
+    assert reason is not None and reason.name == "other_language" and reason.detail.endswith("turns are in fr")
 
 
-def test_the_language_that_is_kept_is_a_setting(make_conversation: Make, make_context: Make) -> None:
+def test_the_kept_language_is_configurable(make_conversation: Make, make_context: Make) -> None:
     assert other_language(make_conversation(ENGLISH, ENGLISH), make_context()) is None
     assert other_language(make_conversation(FRENCH, FRENCH), make_context(language="fr")) is None
     assert other_language(make_conversation(FRENCH, FRENCH), make_context(language=None)) is None
 
 
-def test_few_letters_are_not_guessed_at(make_conversation: Make, make_context: Make) -> None:
+def test_short_texts_are_not_classified(make_conversation: Make, make_context: Make) -> None:
     assert other_language(make_conversation("Pourquoi ?", "Parce que."), make_context()) is None
 
 
-def test_sums_are_english_and_always_told_alike(make_conversation: Make, make_context: Make) -> None:
+def test_sums_are_detected_as_english_reproducibly(make_conversation: Make, make_context: Make) -> None:
     sums = "She has 8 * 6 = 48 lily petals. 5 * 3 = 15 tulip petals, so 48 + 15 = 63 petals lie on the table."
     said = [other_language(make_conversation(sums, sums), make_context()) for _ in range(3)]
     assert said == [None] * 3

@@ -1,4 +1,4 @@
-"""A text of an evaluation is found in every field, in a seed and in either speaker's turns, and nothing else is."""
+"""Evaluation text from any field is found in seeds and in the turns of either speaker, and nothing else is."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def test_eight_words_of_any_field_are_found_in_any_turn(
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("turn", [0, 1])
-def test_a_seed_is_looked_at_too(field: str, turn: int, everything: Context, evaluation_texts: dict[str, str]) -> None:
+def test_seeds_are_checked_too(field: str, turn: int, everything: Context, evaluation_texts: dict[str, str]) -> None:
     texts = ["How do I fold a map?", "Along the old creases."]
     texts[turn] = planted(evaluation_texts[field])
     seed = Dialogue("written", (Message("user", texts[0]), Message("assistant", texts[1])))
     assert leak_in(seed, 0, everything.evaluation) is not None
 
 
-def test_the_instruction_of_our_own_prompts_is_no_leak(everything: Context) -> None:
+def test_the_instruction_of_our_own_prompts_is_not_a_leak(everything: Context) -> None:
     question = "How many boats does the harbour hold at most?"
     seed = Dialogue("gsm8k", (Message("user", ask(question)), Message("assistant", "#### 12")))
     assert leak_in(seed, 0, everything.evaluation) is None

@@ -1,4 +1,4 @@
-"""Conversations whose user says nearly the same are found, by what the user says alone."""
+"""Conversations with nearly the same user turns are found; responses do not matter."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ def test_the_same_words_are_a_duplicate_of_the_first(make_conversation: Make) ->
 
 
 @pytest.mark.parametrize(("threshold", "found"), [(0.7, True), (0.95, True), (0.97, False)])
-def test_one_word_more_is_as_similar_as_the_threshold_says(
-    make_conversation: Make, threshold: float, found: bool
-) -> None:
+def test_one_extra_word_is_compared_with_the_threshold(make_conversation: Make, threshold: float, found: bool) -> None:
     seen = NearDuplicates(threshold)
     seen.check(make_conversation(LONG, "So.", number=0))
     assert bool(seen.check(make_conversation(f"Hm. {LONG}", "So.", number=1))) is found
 
 
-def test_other_words_are_no_duplicate(make_conversation: Make) -> None:
+def test_other_words_are_not_a_duplicate(make_conversation: Make) -> None:
     seen = NearDuplicates(0.8)
     turns = ["Thanks!", "Thank you!", "Why 200 ml?", "Why 300 ml of it?", LONG]
     assert [seen.check(make_conversation(text, "So.", number=n)) for n, text in enumerate(turns)] == [None] * 5
@@ -46,7 +44,7 @@ def test_a_duplicate_that_is_dropped_hides_nothing(make_conversation: Make) -> N
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 1.0])
-def test_hardly_one_is_missed_that_a_comparison_with_all_finds(make_conversation: Make, threshold: float) -> None:
+def test_recall_is_close_to_that_of_an_exhaustive_comparison(make_conversation: Make, threshold: float) -> None:
     draw = random.Random(2)
     words = LONG.split()
     texts = []

@@ -1,4 +1,4 @@
-"""Which occasions a response gives, and that the styles that suit them come first."""
+"""Occasions are detected in a response, and styles that suit them come first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_each_occasion_is_found(name: str) -> None:
     assert name in occasions(*EXAMPLES[name])
 
 
-def test_nothing_said_gives_no_occasion() -> None:
+def test_an_empty_response_gives_no_occasion() -> None:
     assert occasions("", "") == frozenset()
 
 

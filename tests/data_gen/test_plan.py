@@ -31,7 +31,7 @@ def test_seeds_are_used_evenly() -> None:
     assert set(uses.values()) == {10}
 
 
-def test_turns_and_endings_keep_to_what_was_asked() -> None:
+def test_turns_and_endings_follow_the_configuration() -> None:
     plans = made(2000)
     assert {len(plan.styles) for plan in plans} == {1, 2, 3}
     plain = [not STYLES[plan.styles[-1]].follows_up for plan in plans]
@@ -57,7 +57,7 @@ def test_styles_are_drawn_by_their_weights() -> None:
     assert 2.5 < uses["extend"] / uses["apply"] < 3.5
 
 
-def test_the_key_is_of_what_decides_a_conversation() -> None:
+def test_the_key_depends_on_everything_that_determines_a_conversation() -> None:
     plans = made(200)
     assert len({plan.key for plan in plans}) == 200
     assert plans[3].key == made(4)[3].key

@@ -1,4 +1,4 @@
-"""What goes to the Hub is what the manifest names, unchanged, before a small server that speaks its protocol."""
+"""Exactly the unchanged files of the manifest are pushed, to a small server that speaks the protocol of the Hub."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def hub() -> Iterator[Hub]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A finished data set, with a file beside it that is none of its own."""
+    """A finished data set folder, with an extra file that does not belong to it."""
     import hashlib
 
     path = tmp_path / "ferns"
@@ -125,17 +125,17 @@ def test_a_dry_run_sends_nothing(folder: Path, hub: Hub) -> None:
     assert hub.private is None and not hub.files
 
 
-def test_what_was_to_be_private_does_not_go_to_a_public_place(folder: Path, hub: Hub) -> None:
+def test_a_private_data_set_is_not_pushed_to_a_public_repository(folder: Path, hub: Hub) -> None:
     hub.private = False
     done = run(folder, hub, "--private")
-    assert done.returncode == 2 and "me/ferns is there and public" in done.stderr and not hub.files
+    assert done.returncode == 2 and "me/ferns already exists and is public" in done.stderr and not hub.files
     assert run(folder, hub).returncode == 0 and hub.files
 
 
-def test_a_refusal_is_told_in_a_line(folder: Path, hub: Hub) -> None:
+def test_a_rejection_by_the_hub_gives_a_one_line_error(folder: Path, hub: Hub) -> None:
     hub.refuses = True
     done = run(folder, hub)
-    assert done.returncode == 2 and "the Hub did not take me/ferns" in done.stderr and "hf auth login" in done.stderr
+    assert done.returncode == 2 and "uploading to me/ferns failed" in done.stderr and "hf auth login" in done.stderr
     assert "Traceback" not in done.stderr and not hub.files
 
 
@@ -147,7 +147,7 @@ def test_a_folder_that_is_not_finished_is_refused(tmp_path: Path, capsys: pytest
 @pytest.mark.parametrize(
     "name", ["me/../ferns", "me ferns/x", "me/ferns/x", "https://huggingface.co/me/ferns", "ferns", ""]
 )
-def test_a_dry_run_refuses_what_cannot_be_a_repository(
+def test_a_dry_run_rejects_an_invalid_repository_name(
     folder: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--data", str(folder), "--repo", name, "--dry-run"]) == 2
@@ -165,7 +165,7 @@ def test_a_file_that_was_changed_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["{", "[]", '{"files": {"../x": {"sha256": ""}}}', '{"files": {"no.jsonl": {"sha256": ""}}}']
 )
-def test_a_manifest_of_something_else_is_refused(folder: Path, content: str) -> None:
+def test_an_invalid_manifest_is_rejected(folder: Path, content: str) -> None:
     (folder / MANIFEST).write_text(content)
-    with pytest.raises(ConfigError, match=r"is no manifest of a data set|which is not a file of"):
+    with pytest.raises(ConfigError, match=r"is not a valid data set manifest|which is not a file of"):
         checked_files(folder)

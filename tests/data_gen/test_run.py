@@ -18,9 +18,7 @@ def in_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(repository)
 
 
-def test_a_dry_run_tells_what_would_be_made_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*DEMO, "--out-dir", str(tmp_path / "set"), "--dry-run"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "seeds of written 12" in told and "conversations 20" in told
@@ -45,7 +43,7 @@ def test_a_paid_teacher_has_a_bound_that_its_budget_lowers(
     assert bound("--teacher.budget-usd", "9999") == bound()
 
 
-def test_a_budget_below_the_bound_is_told_beside_it(
+def test_a_budget_below_the_bound_is_noted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
@@ -57,7 +55,8 @@ def test_a_budget_below_the_bound_is_told_beside_it(
 
     without = re.search(r"teacher, US dollars at most ([\d.]+)", told())
     assert without is not None
-    assert f"teacher.budget_usd is 0.50, {without[1]} dollars at most without it" in told("--teacher.budget-usd", "0.5")
+    note = f"teacher.budget_usd 0.50 is below the maximum cost of {without[1]} dollars"
+    assert note in told("--teacher.budget-usd", "0.5")
     assert "budget_usd" not in told("--teacher.budget-usd", "9999") and "budget_usd" not in told()
 
 
@@ -72,7 +71,7 @@ def test_a_run_prints_what_became_of_the_conversations(tmp_path: Path, capsys: p
     assert (folder / "manifest.json").is_file()
 
 
-def test_what_was_made_before_costs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conversations_of_earlier_runs_cost_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = ["--out-dir", str(tmp_path / "set")]
     assert main([*DEMO, *folder]) == 0
     rejects = map(json.loads, (tmp_path / "set" / "rejects.jsonl").read_text().splitlines())
@@ -80,10 +79,10 @@ def test_what_was_made_before_costs_nothing(tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert main([*DEMO, *folder, "--conversations", "30", "--dry-run"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert f"conversations 30 made before {20 - failed}" in told
+    assert f"conversations 30 already made {20 - failed}" in told
 
 
-def test_a_setting_that_cannot_work_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_setting_gives_a_one_line_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*DEMO, "--out-dir", str(tmp_path), "--seeds.written.limit", "0"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: seeds.written: limit is 0") and len(told.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Seeds of several sources: errors name the source, and no row that models are measured on gets in."""
+"""Seeds of several sources: errors name the source, and no evaluation row becomes a seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCES = plugin.names("data_gen.seeds")
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_source_keeps_the_contract(name: str) -> None:
+def test_a_source_meets_the_contract(name: str) -> None:
     source = plugin.load("data_gen.seeds", name)
     parameters = inspect.signature(source.load).parameters
     assert list(parameters)[:3] == ["limit", "seed", "data_dir"]

@@ -1,4 +1,4 @@
-"""Every style file is one, and a wrong name is told with those that there are."""
+"""Every style file is valid, and an unknown name is reported with the known ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from data_gen.style import read_styles, style_names
 from eval.config import ConfigError
 
 
-def test_every_style_loads_and_speaks() -> None:
+def test_every_style_loads() -> None:
     styles = read_styles(style_names())
     assert len(styles) >= 9
     for name, style in styles.items():
@@ -22,6 +22,6 @@ def test_some_styles_follow_up_and_some_do_not() -> None:
 
 
 @pytest.mark.parametrize("name", ["claryfy", "../styles/extend", ""])
-def test_an_unknown_style_is_told_with_the_known(name: str) -> None:
+def test_an_unknown_style_lists_the_known_ones(name: str) -> None:
     with pytest.raises(ConfigError, match="clarify_step"):
         read_styles([name])

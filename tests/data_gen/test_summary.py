@@ -1,4 +1,4 @@
-"""What is counted adds up, and a table shows all of it."""
+"""Counts add up, and the tables show all of them."""
 
 from __future__ import annotations
 

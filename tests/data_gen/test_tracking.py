@@ -1,4 +1,4 @@
-"""A finished data set is told of by what was kept and by the digests that training will know it by."""
+"""A finished data set is logged with what was kept and with the digests by which training identifies it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("wandb")
 READER = runpy.run_path(str(Path(__file__).parent.parent / "eval" / "trackers" / "wandb_file.py"))
 
 
-def test_a_data_set_is_told_of(tmp_path, monkeypatch) -> None:
+def test_a_data_set_is_logged(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "staging"))
     config = GenerateConfig(
         name="small",

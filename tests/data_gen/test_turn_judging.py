@@ -1,4 +1,4 @@
-"""Every generated user turn is judged on what comes before it, once, and a failure is asked about again."""
+"""Every generated user turn is judged once with its context, and failures are retried."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def conversation(make_conversation: Make) -> Dialogue:
     return make_conversation("Why?", "So.", "And then?", "Then that.", styles=("extend", "acknowledge"))
 
 
-def test_each_user_turn_is_shown_with_all_before_it(conversation: Dialogue, tmp_path: Path) -> None:
+def test_each_user_turn_is_judged_with_its_context(conversation: Dialogue, tmp_path: Path) -> None:
     judge = Recorder()
     with RowStore(tmp_path / "judged.jsonl") as store:
         judge_turns([conversation], judge, store, silent)
@@ -56,7 +56,7 @@ def test_each_user_turn_is_shown_with_all_before_it(conversation: Dialogue, tmp_
     assert (verdicts.id, verdicts.messages) == (conversation.id, conversation.messages)
 
 
-def test_what_was_judged_is_not_asked_again_but_a_failure_is(conversation: Dialogue, tmp_path: Path) -> None:
+def test_verdicts_are_cached_and_failures_are_retried(conversation: Dialogue, tmp_path: Path) -> None:
     with RowStore(tmp_path / "judged.jsonl") as store:
         judge_turns([conversation], Recorder(fails=("Why?",)), store, silent)
         failed = with_verdicts(conversation, Recorder(), store).meta["judged"][0]

@@ -1,4 +1,4 @@
-"""The doctor on data generation: go, and no-go where seeds, teacher or judge are not to be had."""
+"""The doctor on data generation: go, and no-go if seeds, teacher or judge are not available."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_good_configuration_is_go(tmp_path, capsys) -> None:
     assert not (tmp_path / "small").exists()
 
 
-def test_a_paid_teacher_has_its_price_told(tmp_path, capsys, monkeypatch) -> None:
+def test_the_price_of_a_paid_teacher_is_reported(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing")
     status, found = diagnose(tmp_path, capsys, teacher="openai")
     assert status == 0 and "$0.00" not in found["estimate"]["told"]
