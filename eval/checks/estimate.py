@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eval.checks.finding import Finding, passed, warned
@@ -12,23 +13,35 @@ LONG = 24.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """An upper bound where it says so; None where something is not known."""
+    """What a run takes; None where something is not known."""
 
     hours: float | None
     tokens: int
     dollars: float | None
+    """An upper bound."""
     basis: str
-    """What the hours are reckoned from."""
+    """How the hours are calculated, or why they are not known."""
+    left_out: tuple[str, ...] = ()
+    """Work that the hours do not include, such as "probes"."""
 
     def finding(self) -> Finding:
-        """A line; a warning where hours or dollars are not known, or many."""
-        hours = "hours unknown" if self.hours is None else f"{self.hours:,.2f} h"
+        """A line; a warning where hours or dollars are not known, or more than `LONG` hours."""
         dollars = "dollars unknown" if self.dollars is None else f"${self.dollars:,.2f} at most"
-        told = f"{hours}, {self.tokens:,} tokens, {dollars} ({self.basis})"
+        told = f"{self._hours()}, {self.tokens:,} tokens, {dollars} ({self.basis})"
+        advice = list(self._advice())
+        return warned(told, "; ".join(advice)) if advice else passed(told)
+
+    def _hours(self) -> str:
+        if self.hours is None:
+            return "hours unknown"
+        *others, last = self.left_out or ("",)
+        without = f"{', '.join(others)} and {last}" if others else last
+        return f"{self.hours:,.2f} h" + (f" without {without}" if without else "")
+
+    def _advice(self) -> Iterator[str]:
         if self.dollars is None:
-            return warned(
-                told, "the judge or teacher has no price: watch the bill, or add it to eval/client/prices.yaml"
-            )
-        if self.hours is not None and self.hours > LONG:
-            return warned(told, "more than a day: ask for that time, or take fewer rows or steps")
-        return passed(told)
+            yield "the judge or teacher has no price: watch the bill, or add it to eval/client/prices.yaml"
+        if self.hours is None:
+            yield "hours are unknown: ask for more time than you expect; an unfinished run resumes"
+        elif self.hours > LONG:
+            yield "more than a day: ask for that time, or take fewer rows or steps"

@@ -18,6 +18,7 @@ from eval.rendering.chat_format import ChatFormat
 from eval.rendering.model_format import open_chat_format
 from train.checks.adapters_reach import Reach, layers_reached, reach_of
 from train.checks.room import bytes_of_run
+from train.checks.sampling_speed import seconds_per_sampled_token
 from train.rl_config import RlConfig
 from train.sft_config import SftConfig
 
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 Example = tuple[Sequence[int], Sequence[int]]
 """Ids and labels."""
 
+NOT_MEASURED = "the speed was not measured here"
+"""Why hours are unknown."""
+
+
+def shared(arguments: TrainingArguments) -> str:
+    """What an estimate adds to a speed that was measured in one process."""
+    processes = arguments.world_size
+    return "" if processes == 1 else f", shared by {processes} processes whose communication is not included"
+
 
 class TrainedModel:
     """The model that a configuration trains, opened part by part."""
@@ -35,7 +45,9 @@ class TrainedModel:
         self.config = config
         self.data = TaskData(config.probe_config(config.run_dir)) if config.probe else None
         self.seconds_per_token: float | None = None
-        """Of training, once the adapters were looked at; None where that was not measured."""
+        """Of training, once the adapters were checked; None where that was not measured."""
+        self.seconds_per_sampled_token: float | None = None
+        """Of sampling with transformers, as above."""
 
     @functools.cached_property
     def folder(self) -> Path:
@@ -59,8 +71,19 @@ class TrainedModel:
             kernels_check(lambda: self.folder, refused=refuses_slow_kernels),
         ]
 
-    def adapters_check(self, example: Callable[[], Example], needs: tuple[str, ...]) -> Check:
-        """The check "adapters", on one example; measures the speed of training on the way."""
+    @property
+    def where(self) -> str:
+        """The device that speeds are measured on."""
+        device = device_here()
+        return device.name if device else "CPU"
+
+    def adapters_check(
+        self,
+        example: Callable[[], Example],
+        needs: tuple[str, ...],
+        prompts: Callable[[], Sequence[Sequence[int]]] | None = None,
+    ) -> Check:
+        """The check "adapters", on one example; measures the speed of training, and of sampling after `prompts`."""
 
         def look() -> Finding:
             from train.model_export import open_model
@@ -71,6 +94,8 @@ class TrainedModel:
             model = open_model(self.folder).to("cuda" if device else "cpu")  # type: ignore[arg-type]
             reach: Reach = reach_of(model, self.config.lora, *example())
             self.seconds_per_token = reach.seconds_per_token
+            if prompts is not None:
+                self.seconds_per_sampled_token = seconds_per_sampled_token(model, prompts())
             return reach.finding
 
         return Check("adapters", look, needs)

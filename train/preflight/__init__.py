@@ -1,1 +1,1 @@
-"""What `python -m eval.doctor` checks, one file per command of this package: `CONFIG`, and `checks(config, processes)`."""
+"""What `python -m eval.doctor` checks, one file per command: `CONFIG`, and `checks(config, processes)`."""

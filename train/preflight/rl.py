@@ -16,7 +16,8 @@ from eval.checks.served_weights import served_check
 from eval.checks.tracker_ready import tracker_checks
 from eval.dialogue import Message
 from eval.serving.vllm_version import required_vllm
-from train.checks.trained_model import Example, TrainedModel
+from train.checks.sampling_speed import ROWS
+from train.checks.trained_model import NOT_MEASURED, Example, TrainedModel, shared
 from train.grpo_arguments import episodes_per_step
 from train.parallel import extras, refuse_other_number
 from train.rl_config import RlConfig
@@ -51,6 +52,11 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
         ids = episode_ids(parts())
         return ids, ids
 
+    def together() -> list[list[int]]:
+        arguments: Any = parts().arguments
+        rows = arguments.per_device_train_batch_size * arguments.steps_per_generation
+        return first_prompts(parts(), min(ROWS, rows))
+
     before = ("template", "prompts", *(model.data.names if model.data else ()))
     judges = [("judge that rewards", config.judge)]
     judges += [("judge that evaluates", config.probe.judge)] if config.probe else []
@@ -65,7 +71,7 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
         Check("settings", settings, before),
         Check("mask", lambda: mask(parts()), ("settings",)),
         *served,
-        model.adapters_check(example, ("settings",)),
+        model.adapters_check(example, ("settings",), None if vllm_serves(config) else together),
         *tracker_checks(config.report_to),
         folder_check(config.run_dir, decided, ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
@@ -87,6 +93,13 @@ def vllm_serves(config: RlConfig) -> bool:
 def _vllm(folder: Path) -> Any:
     """vLLM as the probe starts it; whether it takes what TRL hands over is looked at by the run (`weight_sync.py`)."""
     return plugin.load("eval.engines", "vllm").Engine(folder)
+
+
+def first_prompts(parts: Parts, count: int) -> list[list[int]]:
+    """Ids of the first prompts as an episode begins with them."""
+    role = "user" if parts.boundary is None else "assistant"
+    rows = list(parts.prompts.values())[:count]
+    return [parts.chat_format.open_turn(row.dialogue.messages, role) for row in rows]
 
 
 def episode_ids(parts: Parts) -> list[int]:
@@ -116,17 +129,31 @@ def mask(parts: Parts) -> Finding:
 
 
 def estimate(parts: Parts, model: TrainedModel) -> Finding:
-    """The finding "estimate": tokens of all episodes, and training at the speed of one."""
+    """The finding "estimate": tokens of all episodes, and hours to train and sample them at measured speeds."""
     arguments: Any = parts.arguments
     episodes = arguments.max_steps * episodes_per_step(arguments)
-    prompts = list(parts.prompts.values())[:100]
-    role = "user" if parts.boundary is None else "assistant"
-    read = sum(len(parts.chat_format.open_turn(row.dialogue.messages, role)) for row in prompts) / len(prompts)
+    prompts = first_prompts(parts, 100)
+    read = sum(map(len, prompts)) / len(prompts)
     written = parts.config.user_tokens + (parts.config.answer_tokens if parts.boundary else 0)
-    tokens = round(episodes * (read + written))
-    hours = None if model.seconds_per_token is None else tokens * model.seconds_per_token / 3600
-    basis = "training at the speed of one episode; sampling, judging and probes come on top"
-    return Estimate(hours, tokens, _dollars(parts, episodes), basis if hours else "no speed measured here").finding()
+    tokens, dollars = round(episodes * (read + written)), _dollars(parts, episodes)
+    if model.seconds_per_token is None:
+        return Estimate(None, tokens, dollars, NOT_MEASURED).finding()
+    training = tokens * arguments.num_iterations * model.seconds_per_token
+    sampling = episodes * written * (model.seconds_per_sampled_token or 0.0)
+    hours = (training + sampling) / 3600 / arguments.world_size
+    measured = "training" if model.seconds_per_sampled_token is None else "training and sampling"
+    basis = f"{measured} at speeds measured on this {model.where}{shared(arguments)}"
+    return Estimate(hours, tokens, dollars, basis, left_out(parts, model)).finding()
+
+
+def left_out(parts: Parts, model: TrainedModel) -> tuple[str, ...]:
+    """What the hours do not include; a judge is given `judge_s` for each rollout."""
+    arguments = parts.arguments
+    passes = arguments.max_steps * arguments.gradient_accumulation_steps
+    rollouts = -(-passes // (arguments.num_iterations * int(arguments.steps_per_generation or 1)))
+    judging = f"judging (at most {rollouts * parts.config.judge_s / 3600:,.2f} h)"
+    sampling = ("sampling",) if model.seconds_per_sampled_token is None else ()
+    return (*sampling, judging, *(("probes",) if parts.probe else ()))
 
 
 def _dollars(parts: Parts, episodes: int) -> float | None:

@@ -11,7 +11,7 @@ from eval.checks.judge_reachable import judge_checks
 from eval.checks.pins import pins
 from eval.checks.run_folder import folder_check
 from eval.checks.tracker_ready import tracker_checks
-from train.checks.trained_model import Example, TrainedModel
+from train.checks.trained_model import NOT_MEASURED, Example, TrainedModel, shared
 from train.examples import TrainingExample
 from train.mixture import Mixture
 from train.parallel import extras, refuse_other_number
@@ -86,12 +86,15 @@ def longest_within(tokens: int, mixture: Mixture) -> TrainingExample:
 
 
 def estimate(parts: Parts, model: TrainedModel) -> Finding:
-    """The finding "estimate": training at the speed of one example, the probes aside."""
+    """The finding "estimate": training at the speed of one example, shared by the processes; without the probes."""
     sizes = [len(example.input_ids) for example in parts.mixture.all]
     tokens = round(parts.steps * parts.batch * sum(sizes) / len(sizes))
-    hours = None if model.seconds_per_token is None else tokens * model.seconds_per_token / 3600
-    basis = "at the speed of one example, probes aside" if hours is not None else "the speed was not measured here"
-    return Estimate(hours, tokens, _dollars(parts), basis).finding()
+    left_out = ("probes",) if parts.config.probe else ()
+    if model.seconds_per_token is None:
+        return Estimate(None, tokens, _dollars(parts), NOT_MEASURED).finding()
+    hours = tokens * model.seconds_per_token / 3600 / parts.arguments.world_size
+    basis = f"at the speed of one example on this {model.where}{shared(parts.arguments)}"
+    return Estimate(hours, tokens, _dollars(parts), basis, left_out).finding()
 
 
 def _dollars(parts: Parts) -> float | None:

@@ -43,4 +43,4 @@ def test_large_weights_are_not_run_on_a_cpu(cell, tiny_model, monkeypatch) -> No
     monkeypatch.setattr(probe_cost, "device_here", lambda: None)
     monkeypatch.setattr(probe_cost, "HEAVY", 1)
     finding = probe_estimate([cell], load_tasks(cell.config), tiny_model)
-    assert finding.status == "pass" and finding.told.startswith("hours unknown, 24 tokens")
+    assert finding.status == "warn" and finding.told.startswith("hours unknown, 24 tokens")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 
 from eval.doctor import main
 from eval.serving.vllm_version import WINDOW
+from train.preflight.rl import left_out
 
 
 @pytest.fixture
@@ -50,6 +52,8 @@ def test_a_good_configuration_is_go(diagnose) -> None:
     assert found["settings"].told.startswith("2 steps of 8 episodes")
     assert "⟦the answer<|im_end|>⟧\n" in found["mask"].shown and found["mask"].shown.endswith("⟦the user's turn⟧")
     assert found["adapters"].status == "pass"
+    assert re.match(r"\d+\.\d\d h without judging \(at most 0\.07 h\) and probes, ", found["estimate"].told)
+    assert "training and sampling at speeds measured on this" in found["estimate"].told
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,16 @@ def test_what_would_break_the_run_is_no_go(diagnose, monkeypatch, changes, check
     status, found = diagnose(**changes)
     assert status == 1
     assert found[check].status == "fail" and told in found[check].told
+
+
+def test_what_the_hours_leave_out_is_said() -> None:
+    """vLLM samples at a speed that is not measured; two rollouts of a step are judged for up to judge_s each."""
+    arguments = SimpleNamespace(
+        max_steps=15, gradient_accumulation_steps=8, num_iterations=1, steps_per_generation=4, world_size=2
+    )
+    parts = SimpleNamespace(arguments=arguments, config=SimpleNamespace(judge_s=120.0), probe=None)
+    assert left_out(parts, SimpleNamespace(seconds_per_sampled_token=None)) == ("sampling", "judging (at most 1.00 h)")
+    assert left_out(parts, SimpleNamespace(seconds_per_sampled_token=0.1)) == ("judging (at most 1.00 h)",)
 
 
 def test_groups_may_span_processes(diagnose) -> None:

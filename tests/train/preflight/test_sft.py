@@ -13,9 +13,12 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from eval.checks.finding import Finding
 from eval.checks.judge_reachable import NOW
 from eval.config import validate
 from eval.doctor import main
+from train.checks.trained_model import TrainedModel
+from train.preflight.sft import estimate
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
 
@@ -67,7 +70,8 @@ def test_a_good_configuration_is_go(diagnose) -> None:
     assert found["settings"].told == "4 steps of 2 examples (1 process x 2 rows x 1 pass), TRL takes its settings"
     assert "⟦Why do you take 5 from" in found["mask"].shown and "trained" in found["mask"].told
     assert "every layer: 2 mlp.down_proj" in found["adapters"].told
-    assert "tokens, $0.00 at most (at the speed of one example" in found["estimate"].told
+    assert " h without probes, " in found["estimate"].told
+    assert "tokens, $0.00 at most (at the speed of one example on this" in found["estimate"].told
 
 
 def test_linear_attention_is_reached_too(diagnose, tiny_folders) -> None:
@@ -153,6 +157,29 @@ def test_a_run_of_several_processes_is_go_where_it_resumes(diagnose, unfinished,
     assert status == 0, found
     assert found["processes"].told.startswith("8 ") and "a part of this run" in found["run folder"].told
     assert found["settings"].told.startswith("4 steps of 16 examples (8 processes x 2 rows x 1 pass)")
+
+
+def test_processes_share_the_hours(settings) -> None:
+    config = validate(SftConfig, settings)
+    model = TrainedModel(config)
+    model.seconds_per_token = 50.0
+    one, eight = (hours(estimate(open_parts(config, planned), model)) for planned in (1, 8))
+    assert one == pytest.approx(eight)  # eight times the examples in the same number of steps
+    fixed = config.model_copy(update={"global_batch_size": 8})
+    one, eight = (hours(estimate(open_parts(fixed, planned), model)) for planned in (1, 8))
+    assert one == pytest.approx(8 * eight, rel=0.02)
+
+
+def hours(finding: Finding) -> float:
+    return float(finding.told.partition(" h ")[0].replace(",", ""))
+
+
+def test_hours_that_were_not_measured_are_a_warning(diagnose, monkeypatch) -> None:
+    monkeypatch.setattr("train.checks.trained_model.HEAVY", 1)
+    monkeypatch.setattr("train.checks.trained_model.device_here", lambda: None)
+    status, found = diagnose()
+    assert status == 0 and found["estimate"].status == "warn"
+    assert found["estimate"].told.startswith("hours unknown") and "not measured here" in found["estimate"].told
 
 
 def test_another_number_of_processes_is_no_go(diagnose, unfinished, monkeypatch) -> None:
