@@ -1,1 +1,1 @@
-"""Models measured on the same rows: what they share, how they differ, and what that says of the paper's Table 2."""
+"""Comparison of models measured on the same rows, against each other and against the paper's Table 2."""

@@ -1,4 +1,4 @@
-"""What the paper's Table 2 prints for a model of ours, and whether it is about such models at all."""
+"""The value of the paper's Table 2 for a measured model, and whether the paper's values apply to the comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BASE = "Base"
 
 
 def claim_of(name: str | None, metric: Metric) -> Claim | None:
-    """The paper's value of a metric for the model called `name`, or for Base where that is None; None without one."""
+    """The paper's value of a metric for the model `name`, or for Base if `name` is None; None if there is no value."""
     paper = read_paper()
     rows = {row.casefold(): row for row in paper.tables["table2"].rows}
     row = BASE if name is None else rows.get(name.casefold())
@@ -25,10 +25,10 @@ def claim_of(name: str | None, metric: Metric) -> Claim | None:
 
 
 def why_no_claims(base: Run) -> str:
-    """Why the paper's values say nothing about models that come from this one; empty where they do."""
-    whose = read_paper().tables["table2"].model
-    if base.model != whose:
-        return f"the paper's Table 2 is about {whose}, and the first run about {base.model}"
+    """Why the paper's values do not apply to models trained from this one; empty if they do."""
+    paper_model = read_paper().tables["table2"].model
+    if base.model != paper_model:
+        return f"the paper's Table 2 is about {paper_model}, and the first run is of {base.model}"
     if base.temperature:
-        return f"the paper's Table 2 is read as greedy, and these user turns have temperature {base.temperature:g}"
+        return f"the paper's Table 2 is taken as greedy, and these user turns have temperature {base.temperature:g}"
     return ""

@@ -1,7 +1,7 @@
-"""Models side by side: every metric of Table 2 with its evidence and its verdict, and the cross condition beside it.
+"""Compares models on every metric of Table 2, with evidence and verdict, and in the cross condition.
 
-Runs in, numbers out; `eval/tables/table2_models.py` prints them. The first model is Base: every other is paired with
-it, row by row. Nothing is pooled over models, tasks or settings.
+Runs in, numbers out; `eval/tables/table2_models.py` prints them. The first model is Base; every other is paired with it
+row by row. Nothing is pooled over models, tasks or settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from eval.model_comparison.verdict import Claim, Evidence, Finding, find
 from eval.stats.paired import holm, pair
 from eval.stats.rates import Rate, same_rate_p
 
-FORCE = "measure it again under the same protocol, or mark it with --force"
+FORCE = "measure it again under the same protocol, or include it marked with --force"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class MeasuredFigure:
     base: MetricOutcomes | None
     """The outcomes of Base on the same metric; None for Base itself."""
     specific: Rate | None
-    """Beside a genuine rate, the specific one."""
+    """The specific rate of a genuine metric; None for other metrics."""
     evidence: Evidence
     claim: Claim | None
     finding: Finding
@@ -46,7 +46,7 @@ class MeasuredFigure:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All cells, a model after the other, each in the order of `metrics`."""
+    """All cells, model by model, each in the order of `metrics`."""
 
     models: tuple[MeasuredModel, ...]
     metrics: tuple[Metric, ...]
@@ -54,9 +54,9 @@ class Comparison:
     cross: tuple[MeasuredFigure, ...]
     """User turns of each model on Base's answers, each compared with Base's own turns on them."""
     marks: Mapping[str, tuple[str, ...]]
-    """Model, or cross run, to the settings in which it differs from Base and must not; filled by force alone."""
+    """Model or cross run -> settings that differ from Base's and should not; non-empty only with `force`."""
     without_claims: str
-    """Why the paper's values do not apply; empty where they do."""
+    """Why the paper's values do not apply; empty if they do."""
 
     @property
     def base(self) -> MeasuredModel:
@@ -65,61 +65,62 @@ class Comparison:
 
     @property
     def compared(self) -> tuple[MeasuredModel, ...]:
-        """The models, then those of the cross condition."""
+        """The models, followed by those of the cross condition."""
         return (*self.models, *dict.fromkeys(cell.model for cell in self.cross))
 
 
 def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool = False) -> Comparison:
-    """Compare the models of the runs with that of the first; a run on another model's answers goes with the cross runs.
+    """Compare each run's model with the first one; a run on another model's answers is treated as a cross run.
 
     Args:
         force: keep runs of another protocol, and mark them.
 
     Raises:
-        ConfigError: a run is perturbed or of another protocol, or holds no task of Table 2.
+        ConfigError: a run is perturbed or of another protocol, or has no task of Table 2.
     """
     perturbed = [run.name for run in (*runs, *cross) if run.perturbed]
     if perturbed:
-        raise ConfigError(f"{perturbed[0]} has perturbed answers, and Table 2 is about whole ones; leave it out")
+        raise ConfigError(f"{perturbed[0]} has perturbed answers, and Table 2 needs unperturbed ones; leave it out")
     own = [run for run in runs if not answers_of_another(run)]
     if not own or own[0] is not runs[0]:
-        raise ConfigError("the first run is Base, on its own answers; name it before the others")
+        raise ConfigError("the first run must be Base on its own answers; give it before the others")
     on_base = [*(run for run in runs if run not in own), *cross]
     models = [read_model(run, name) for run, name in zip(own, names_of(own), strict=True)]
     crossed = [read_model(run, _cross_name(run, models)) for run in on_base]
     refuse_equal_names([model.name for model in crossed])
-    marks = {other.name: _refused(models[0], other, force) for other in models[1:]}
-    marks |= {other.name: _refused_cross(models[0], other, force) for other in crossed}
+    marks = {other.name: _check_protocol(models[0], other, force) for other in models[1:]}
+    marks |= {other.name: _check_cross_protocol(models[0], other, force) for other in crossed}
     metrics = metrics_of(task for model in models for task in model.tasks)
     without = why_no_claims(models[0].run)
     return Comparison(
         models=tuple(models),
         metrics=metrics,
-        cells=_found(models[0], [(model, metric) for model in models for metric in metrics], not without),
-        cross=_found(models[0], [(model, metric) for model in crossed for metric in _cross_metrics(model)], False),
+        cells=_cells(models[0], [(model, metric) for model in models for metric in metrics], not without),
+        cross=_cells(models[0], [(model, metric) for model in crossed for metric in _cross_metrics(model)], False),
         marks={name: tuple(found) for name, found in marks.items() if found},
         without_claims=without,
     )
 
 
 def _cross_name(run: Run, models: Sequence[MeasuredModel]) -> str:
-    """A cross run is called like the row of its model."""
+    """A cross run is named after the row of its model."""
     own = next((model.name for model in models if model.run.protocol["model"] == run.protocol["model"]), None)
     return f"{own or run.given_name or run.model} on the answers of {models[0].name}"
 
 
-def _refused(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
+def _check_protocol(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
+    """The settings in which `other` differs; a `ConfigError` if there are any without `force`."""
     found = differences(first.run, other.run, OF_THE_MODEL)
     if not force:
         refuse_other_protocol(first, other, found, FORCE)
     return found
 
 
-def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
-    whose = other.run.protocol["answers_from"] or other.run.protocol["model"]
-    if whose != first.run.protocol["model"]:
+def _check_cross_protocol(first: MeasuredModel, other: MeasuredModel, force: bool) -> list[str]:
+    answered_by = other.run.protocol["answers_from"] or other.run.protocol["model"]
+    if answered_by != first.run.protocol["model"]:
         wanted = f"{first.name} ({first.run.protocol['model']})"
-        raise ConfigError(f"{other.run.name} has the answers of {whose}, not of {wanted}; leave it out")
+        raise ConfigError(f"{other.run.name} has the answers of {answered_by}, not of {wanted}; leave it out")
     found = differences(first.run, other.run, OF_A_CROSS_RUN)
     if not force:
         refuse_other_protocol(first, other, found, FORCE)
@@ -127,21 +128,23 @@ def _refused_cross(first: MeasuredModel, other: MeasuredModel, force: bool) -> l
 
 
 def _cross_metrics(model: MeasuredModel) -> list[Metric]:
-    """Follow-ups on another model's answers, of every task that has them."""
+    """The genuine rate on another model's answers, for every task that has such rows."""
     tasks = sorted({outcome.task for outcome in model.rows.counts() if outcome.setting == "cross"})
     return [Metric(task, "genuine", "cross") for task in tasks]
 
 
-def _found(
-    base: MeasuredModel, wanted: Sequence[tuple[MeasuredModel, Metric]], claimed: bool
+def _cells(
+    base: MeasuredModel, wanted: Sequence[tuple[MeasuredModel, Metric]], with_claims: bool
 ) -> tuple[MeasuredFigure, ...]:
-    """The cells of one table: their p-values are adjusted together."""
+    """The cells of one table; their p-values are adjusted together."""
     outcomes = [metric.outcomes(model.rows) for model, metric in wanted]
-    rates = [rate_of(known) for known in outcomes]
-    bases = [None if model is base else _of_base(base, metric) for model, metric in wanted]
+    rates = [rate_of(of_cell) for of_cell in outcomes]
+    bases = [None if model is base else _base_outcomes(base, metric) for model, metric in wanted]
     pairs = [None if before is None else pair(before, after) for before, after in zip(bases, outcomes, strict=True)]
-    claims = [claim_of(None if model is base else model.name, metric) if claimed else None for model, metric in wanted]
-    p_base = holm([counted.p_value if counted else None for counted in pairs])
+    claims = [
+        claim_of(None if model is base else model.name, metric) if with_claims else None for model, metric in wanted
+    ]
+    p_base = holm([of_cell.p_value if of_cell else None for of_cell in pairs])
     p_paper = holm(
         [same_rate_p(rate, claim.rate) if claim else None for rate, claim in zip(rates, claims, strict=True)]
     )
@@ -149,20 +152,20 @@ def _found(
     for place, (model, metric) in enumerate(wanted):
         evidence = Evidence(rates[place], len(outcomes[place]), pairs[place], p_base[place], p_paper[place])
         finding = find(evidence, claims[place])
-        specific = _specific(model, metric)
+        specific = _specific_rate(model, metric)
         cells.append(
             MeasuredFigure(model, metric, outcomes[place], bases[place], specific, evidence, claims[place], finding)
         )
     return tuple(cells)
 
 
-def _of_base(base: MeasuredModel, metric: Metric) -> MetricOutcomes:
-    """Base's outcomes; what another model does on Base's answers is compared with what Base does on its own."""
+def _base_outcomes(base: MeasuredModel, metric: Metric) -> MetricOutcomes:
+    """Base's outcomes; another model's turns on Base's answers are compared with Base's turns on its own answers."""
     setting = "self-generated" if metric.setting == "cross" else metric.setting
     return Metric(metric.task, metric.measure, setting).outcomes(base.rows)
 
 
-def _specific(model: MeasuredModel, metric: Metric) -> Rate | None:
+def _specific_rate(model: MeasuredModel, metric: Metric) -> Rate | None:
     if metric.measure != "genuine":
         return None
     return rate_of(Metric(metric.task, "specific", metric.setting).outcomes(model.rows))

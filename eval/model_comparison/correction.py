@@ -1,8 +1,8 @@
 """Corrected rates of a table's cells, and the error of its judges, from labelled user turns.
 
-Two different inputs: items that are rows of a cell give its prediction-powered estimate, if they are a random draw of
-them; all items, whoever spoke them, give the judge's sensitivity and specificity, and by these Rogan and Gladen's
-estimate, if the judge errs on the cell's rows as it does on them. How both are made: `eval/stats/corrected_rates.py`.
+Items that are rows of a cell give its prediction-powered estimate, if they are a random sample of its rows. All items,
+from any model, give the judge's sensitivity and specificity, and with these the Rogan-Gladen estimate, if the judge
+errs on the cell's rows as it does on the items. The estimators: `eval/stats/corrected_rates.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from eval.config import ConfigError
 from eval.gold import GoldItem
 from eval.model_comparison.comparison import Comparison, MeasuredFigure
-from eval.model_comparison.labelled_sample import Decisions, LabelledSample, content_of, decided, read_items
+from eval.model_comparison.labelled_sample import Decisions, LabelledSample, content_of, decide, read_items
 from eval.model_comparison.measured_model import MeasuredModel
 from eval.stats.corrected_rates import (
     Estimate,
@@ -29,23 +29,23 @@ from eval.stats.corrected_rates import (
 
 @dataclass(frozen=True)
 class JudgeError:
-    """How one judge stands to the labels."""
+    """The errors of one judge against the labels."""
 
     judge: str
     rows: tuple[LabelledRow, ...]
     undecided: int
-    """Items on which it has no decision; they are in no metric."""
+    """Items without its decision; they count in no figure."""
     fitted_share: float
-    """The share of all items on queries that it was fitted on."""
+    """The share of all items whose query it was fitted on."""
 
     @property
     def sensitivity(self) -> Share | None:
-        """Of the items labelled genuine, the share that it calls so."""
+        """The share of the items labelled genuine that it also calls genuine."""
         return sensitivity(self.rows)
 
     @property
     def specificity(self) -> Share | None:
-        """Of the items labelled not genuine, the share that it calls so."""
+        """The share of the items labelled not genuine that it also calls not genuine."""
         return specificity(self.rows)
 
 
@@ -61,40 +61,41 @@ class CorrectedCell:
 
 @dataclass(frozen=True)
 class Correction:
-    """What labels say of a comparison."""
+    """The corrected rates of a comparison."""
 
     sample: LabelledSample
     errors: tuple[JudgeError, ...]
     cells: Mapping[tuple[str, str], CorrectedCell]
-    """By the name of the model and the key of the metric; metrics that no judge decides are not here."""
+    """By the name of the model and the key of the metric; only metrics that a judge decides."""
 
 
 Contents = Mapping[MeasuredModel, Mapping[str, str]]
-"""The content of each judged row that is labelled, by its id."""
+"""Row id -> content hash, for every judged row that is labelled."""
 
 
 def correct(comparison: Comparison, labels: Path, decisions: Decisions | None = None) -> Correction:
-    """Correct every genuine rate of a comparison, but for those of the cross condition.
+    """Correct every genuine rate of a comparison, except those of the cross condition.
 
     Args:
         labels: gold file.
-        decisions: those of an earlier call; None: they are looked up and made.
+        decisions: those of an earlier call; None looks them up or asks the judges.
 
     Raises:
-        ConfigError: the labels can't be read, nothing tells what a judge says of any of them, or `decisions` lacks one.
+        ConfigError: the labels can't be read, or a judge's decision is known for none of them or missing in
+            `decisions`.
     """
     items = read_items(labels)
     contents = {model: _contents(model, items) for model in comparison.models}
     judges = sorted({_judge_of(model) for model in comparison.models})
-    seen = {judge: _seen(contents, judge) for judge in judges}
+    in_rows = {judge: _decisions_in_rows(contents, judge) for judge in judges}
     if decisions is None:
-        decisions = decided(items, judges, {judge: set(found) for judge, found in seen.items()})
+        decisions = decide(items, judges, {judge: set(known) for judge, known in in_rows.items()})
     if missing := set(judges) - set(decisions):
-        raise ConfigError(f"the decisions on the labels lack {', '.join(sorted(missing))}; make the table again")
+        raise ConfigError(f"the stored decisions lack {', '.join(sorted(missing))}; make the table again")
     sample = LabelledSample(items, decisions)
-    errors = {judge: _error(sample, judge, seen[judge]) for judge in judges}
+    errors = {judge: _error(sample, judge, in_rows[judge]) for judge in judges}
     cells = {
-        (cell.model.name, cell.metric.key): _corrected(
+        (cell.model.name, cell.metric.key): _correct_cell(
             cell, sample, contents[cell.model], errors[_judge_of(cell.model)]
         )
         for cell in comparison.cells
@@ -112,8 +113,8 @@ def _contents(model: MeasuredModel, items: Mapping[str, GoldItem]) -> dict[str, 
     return {row.id: content for row in judged if (content := content_of(row.messages)) in items}
 
 
-def _seen(contents: Contents, judge: str) -> dict[str, bool]:
-    """The decisions of a judge on the labelled rows of its runs, by content."""
+def _decisions_in_rows(contents: Contents, judge: str) -> dict[str, bool]:
+    """The judge's decisions on the labelled rows of its runs, by content."""
     found: dict[str, bool] = {}
     for model, known in contents.items():
         if _judge_of(model) == judge:
@@ -121,18 +122,18 @@ def _seen(contents: Contents, judge: str) -> dict[str, bool]:
     return found
 
 
-def _error(sample: LabelledSample, judge: str, seen: Mapping[str, bool]) -> JudgeError:
+def _error(sample: LabelledSample, judge: str, in_rows: Mapping[str, bool]) -> JudgeError:
     decided = sample.decisions[judge]
-    said = {**decided.said, **seen}
+    genuine = {**decided.said, **in_rows}
     rows = tuple(
         LabelledRow(yes, item.genuine, item.context, item.weight)
         for content, item in sample.items.items()
-        if (yes := said.get(content)) is not None
+        if (yes := genuine.get(content)) is not None
     )
     return JudgeError(judge, rows, len(sample.items) - len(rows), decided.fitted_share)
 
 
-def _corrected(
+def _correct_cell(
     cell: MeasuredFigure, sample: LabelledSample, contents: Mapping[str, str], error: JudgeError
 ) -> CorrectedCell:
     found = {id: sample.items[content] for id, content in contents.items() if id in cell.outcomes}

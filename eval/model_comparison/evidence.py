@@ -1,6 +1,6 @@
-"""The page behind a cell: which rows it counts, what each shows, and where they and their manifest are.
+"""The evidence page of a cell: its rows with their outcomes, and links to the row file and manifest.
 
-Ids, lines, labels and outcomes alone: no text of a dialogue, which may be gated.
+It contains only ids, lines, labels and outcomes, never the text of a dialogue, which may be gated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eval.model_comparison.measured_model import MeasuredModel, file_name
 from eval.table import UNKNOWN, Cell, Table
 
 FOLDER = "cells"
-"""Beside the table."""
+"""Folder of the pages, next to the table."""
 OUTCOMES = {True: "yes", False: "no", None: UNKNOWN}
 
 
@@ -26,7 +26,7 @@ def page_of(comparison: Comparison, cell: MeasuredFigure) -> str:
 
 
 def page(comparison: Comparison, cell: MeasuredFigure, folder: Path) -> list[Table]:
-    """The tables of a cell's page; `folder` is where the page will be, so that its links can be relative."""
+    """The tables of a cell's page; links are relative to `folder`, which will hold the page."""
     models = [cell.model] if cell.base is None else [cell.model, comparison.base]
     name = f"{cell.model.name}, {cell.metric.heading.removesuffix(' %')}"
     return [
@@ -36,12 +36,12 @@ def page(comparison: Comparison, cell: MeasuredFigure, folder: Path) -> list[Tab
 
 
 def rows_file(cell: MeasuredFigure) -> Path:
-    """The file that holds the rows of a cell."""
+    """The file with the rows of a cell."""
     return next(cell.model.places[id].path for id in cell.outcomes)
 
 
 def relative_url(target: Path, folder: Path) -> str:
-    """Where `target` is, seen from `folder`, for a link."""
+    """The URL of `target` relative to `folder`."""
     return quote(os.fsencode(os.path.relpath(target.resolve(), folder.resolve())))
 
 
@@ -59,7 +59,7 @@ def _columns(comparison: Comparison, cell: MeasuredFigure) -> tuple[str, ...]:
 
 
 def _rows(base: MeasuredModel, cell: MeasuredFigure) -> Iterator[tuple[Cell, ...]]:
-    """In the order of the model's file."""
+    """One row per row of the cell, in the order of the model's file."""
     for id in cell.outcomes:
         row = cell.model.rows[id]
         shown = [Cell(id), Cell.number(cell.model.places[id].line), Cell(row.state), Cell(row.label or UNKNOWN)]

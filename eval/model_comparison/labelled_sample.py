@@ -1,8 +1,8 @@
-"""Labelled user turns beside the runs of a table: which are rows of a run, and what the runs' judges say of the rest.
+"""Labelled user turns, with the decisions of the judges of a comparison on them.
 
-A judge's decision on a row of its run is that row's. On any other item it is the one that the gold file holds for the
-judge's id, else, for an embedded judge, the one that it gives on the spot; these are written down beside the table, so
-that it can be made again without a judge.
+For an item that is a row of a judge's run, the decision is stored in that row. For any other item it is the one that
+the gold file has for the judge's id or, for an embedded judge, one made now; these are written next to the table, so
+that it can be recomputed without a judge.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from eval.rater_agreement import judge_items
 
 @dataclass(frozen=True)
 class Decided:
-    """What one judge says of the items that are no rows of its runs."""
+    """One judge's decisions on the items that are not rows of its runs."""
 
     said: Mapping[str, bool | None]
-    """Content of an item -> whether the judge calls it genuine; None: it gave no judgement."""
+    """Content hash of an item -> whether the judge calls it genuine; None if it gave no judgement."""
     fitted_share: float = 0.0
-    """The share of all items, in [0, 1], on queries that the judge was fitted on: its error there is too small."""
+    """The share of all items, in [0, 1], whose query the judge was fitted on: its error there is underestimated."""
 
 
 Decisions = Mapping[str, Decided]
@@ -35,13 +35,13 @@ Decisions = Mapping[str, Decided]
 
 
 def content_of(messages: Sequence[Message]) -> str:
-    """Equal for equal roles and texts, whoever wrote them: how an item and a row of a run are known as one."""
+    """A hash of roles and texts, regardless of who wrote them, by which an item is matched to a row of a run."""
     return context_hash(messages)
 
 
 @dataclass(frozen=True)
 class LabelledSample:
-    """The items of one gold file, each text once, with the decisions of judges on those that are no rows of theirs."""
+    """The distinct items of one gold file, with each judge's decisions on those that are not rows of its runs."""
 
     items: Mapping[str, GoldItem]
     """By content."""
@@ -49,10 +49,10 @@ class LabelledSample:
 
 
 def read_items(path: Path) -> dict[str, GoldItem]:
-    """The items of a gold file by their content.
+    """The items of a gold file by content hash.
 
     Raises:
-        ConfigError: there is no such file, a row is malformed, or one text has two labels.
+        ConfigError: the file is missing, a row is malformed, or one text has two labels.
     """
     try:
         found = read_gold(path)
@@ -66,31 +66,31 @@ def read_items(path: Path) -> dict[str, GoldItem]:
     return items
 
 
-def decided(items: Mapping[str, GoldItem], judges: Iterable[str], known: Mapping[str, set[str]]) -> Decisions:
-    """The decisions of each judge on the items, but for those `known` from its own rows (judge id -> contents).
+def decide(items: Mapping[str, GoldItem], judges: Iterable[str], known: Mapping[str, set[str]]) -> Decisions:
+    """The decisions of each judge on the items, except those `known` from its own rows (judge id -> contents).
 
     Raises:
-        ConfigError: nothing tells what a judge says of any item.
+        ConfigError: no decision of a judge on any item is available.
     """
     decisions: dict[str, Decided] = {}
     for judge in judges:
-        asked = {content: item for content, item in items.items() if content not in known[judge]}
-        told: dict[str, bool | None] = {
-            content: item.judgements[judge].genuine for content, item in asked.items() if judge in item.judgements
+        unknown = {content: item for content, item in items.items() if content not in known[judge]}
+        genuine: dict[str, bool | None] = {
+            content: item.judgements[judge].genuine for content, item in unknown.items() if judge in item.judgements
         }
-        rest = {content: item for content, item in asked.items() if content not in told}
-        told |= _on_the_spot(judge, rest)
-        if not told and len(asked) == len(items):
+        rest = {content: item for content, item in unknown.items() if content not in genuine}
+        genuine |= _judge_now(judge, rest)
+        if not genuine and len(unknown) == len(items):
             raise ConfigError(
-                f"--labels: nothing tells what {judge} says of these items: none is a row of these runs, none has it "
-                "in its `judgements`, and it is no embedded judge of this version"
+                f"--labels: no decision of {judge} on these items is available: none is a row of these runs, none has "
+                "it in its `judgements`, and it is not an embedded judge of this version"
             )
-        decisions[judge] = Decided(told, fitted_share(list(items.values()), _name_of(judge)))
+        decisions[judge] = Decided(genuine, fitted_share(list(items.values()), _name_of(judge)))
     return decisions
 
 
-def _on_the_spot(judge_id: str, items: Mapping[str, GoldItem]) -> dict[str, bool | None]:
-    """What an embedded judge says of the items; nothing where the id is of another judge, or of another version."""
+def _judge_now(judge_id: str, items: Mapping[str, GoldItem]) -> dict[str, bool | None]:
+    """The decisions of an embedded judge; empty if the id belongs to another kind of judge or another version."""
     name = _name_of(judge_id)
     if not name or not items:
         return {}
@@ -108,5 +108,5 @@ def _on_the_spot(judge_id: str, items: Mapping[str, GoldItem]) -> dict[str, bool
 
 
 def _name_of(judge_id: str) -> str:
-    """The file of `eval/judges/` whose judge has this id; empty if there is none."""
+    """The module name in `eval/judges/` of the judge with this id; empty if there is none."""
     return max((name for name in plugin.names("eval.judges") if judge_id.startswith(f"{name}-")), key=len, default="")

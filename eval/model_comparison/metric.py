@@ -1,7 +1,7 @@
 """One metric of a model: a measure of one task in one setting, and its outcome on every row.
 
-It knows outcomes by row id, no run and no table. Metrics of Table 2: arXiv 2604.02315; those of our own small sets are
-in the same layout.
+It knows outcomes by row id, no run and no table. Metrics of Table 2: arXiv 2604.02315; the project's own small data
+sets use the same layout.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from eval.summary import Setting
 Measure = Literal["accuracy", "genuine", "specific"]
 
 ATTRIBUTES: Mapping[Measure, str] = {"accuracy": "correct", "genuine": "genuine", "specific": "specific"}
-"""The field of an `Outcome` that holds a measure."""
+"""Measure -> its field in `Outcome`."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What a column of Table 2 is about."""
+    """A column of Table 2."""
 
     task: str
     measure: Measure
     setting: Setting | None = "self-generated"
-    """None: of a task whose rows show none."""
+    """None for a task whose rows have no setting."""
 
     @property
     def key(self) -> str:
@@ -38,7 +38,7 @@ class Metric:
 
     @property
     def heading(self) -> str:
-        """Its name as a reader knows it."""
+        """Its display name, the heading of its column."""
         if self.measure == "accuracy":
             return accuracy_heading(self.task)
         name = follow_up_heading(self.task, self.setting)
@@ -47,30 +47,30 @@ class Metric:
     def outcomes(self, rows: Outcomes) -> MetricOutcomes:
         """The outcome of each row of the task in the setting; None where it is unknown.
 
-        A row that shows no setting, for it failed early, counts where the other rows of its task have one alone.
+        A row without a setting, because it failed early, is included if its task has only one setting.
         """
         of_task = [outcome for outcome in rows.counts() if outcome.task == self.task]
-        alone = {outcome.setting for outcome in of_task} <= {self.setting, None}
-        counted = {self.setting, None} if alone else {self.setting}
-        shown = {one: getattr(one, ATTRIBUTES[self.measure]) for one in of_task if one.setting in counted}
-        return MetricOutcomes(rows, shown)
+        only_setting = {outcome.setting for outcome in of_task} <= {self.setting, None}
+        included = {self.setting, None} if only_setting else {self.setting}
+        values = {one: getattr(one, ATTRIBUTES[self.measure]) for one in of_task if one.setting in included}
+        return MetricOutcomes(rows, values)
 
 
 class MetricOutcomes(Mapping[str, bool | None]):
-    """What a metric counts of a run, by row id: read off the outcomes of the run, and never held."""
+    """The value of a metric by row id: a view on the outcomes of a run, which copies nothing."""
 
-    def __init__(self, rows: Outcomes, shown: Mapping[Outcome, bool | None]) -> None:
-        """Of the rows that show one of the outcomes in `shown`."""
-        self._rows, self._shown = rows, shown
+    def __init__(self, rows: Outcomes, values: Mapping[Outcome, bool | None]) -> None:
+        """The rows with an outcome in `values`."""
+        self._rows, self._values = rows, values
 
     def __getitem__(self, id: str) -> bool | None:
-        return self._shown[self._rows[id]]
+        return self._values[self._rows[id]]
 
     def __iter__(self) -> Iterator[str]:
-        return (id for id, outcome in self._rows.items() if outcome in self._shown) if self._shown else iter(())
+        return (id for id, outcome in self._rows.items() if outcome in self._values) if self._values else iter(())
 
     def __len__(self) -> int:
-        return sum(count for outcome, count in self._rows.counts().items() if outcome in self._shown)
+        return sum(count for outcome, count in self._rows.counts().items() if outcome in self._values)
 
 
 PAPER = (
@@ -88,11 +88,11 @@ OURS = (
     Metric("pocket_conversations", "genuine", "held-out"),
 )
 GRADED = frozenset(metric.task for metric in (*PAPER, *OURS) if metric.measure == "accuracy")
-"""Tasks whose name alone means their accuracy; of any other it means its genuine follow-ups."""
+"""Tasks whose bare name means their accuracy; for any other task it means the genuine rate."""
 
 
 def metrics_of(tasks: Iterable[str]) -> tuple[Metric, ...]:
-    """The columns of Table 2 for runs of these tasks: all of the paper's if any is there, then those of our own sets.
+    """The columns of Table 2 for these tasks: all of the paper's if it has any of them, then the project's own.
 
     Raises:
         ConfigError: none of the tasks is one of Table 2.
@@ -110,7 +110,7 @@ def parse_metric(name: str) -> tuple[str, Measure]:
     """ "gsm8k" or "ifbench.specific" as task and measure.
 
     Raises:
-        ConfigError: what stands behind the dot is no measure.
+        ConfigError: the part after the dot is not a measure.
     """
     task, dot, measure = name.partition(".")
     if not dot:
@@ -118,7 +118,7 @@ def parse_metric(name: str) -> tuple[str, Measure]:
     for known in get_args(Measure):
         if measure == known:
             return task, known
-    raise ConfigError(f"{name!r}: after the dot stands one of {', '.join(get_args(Measure))}")
+    raise ConfigError(f"{name!r}: after the dot, write one of {', '.join(get_args(Measure))}")
 
 
 def rate_of(outcomes: Mapping[str, bool | None]) -> Rate:

@@ -1,18 +1,18 @@
-"""Whether a model has lost more of a metric than is allowed, on the rows that both models have an outcome for.
+"""Non-inferiority tests: whether a metric fell by more than a margin, on the rows with an outcome in both models.
 
-With a margin of m points and d the rate of the new model minus that of the base, one-sided, at a level of 5 %:
+With a margin of m points and d the rate of the new model minus that of the base, one-sided at a level of 5 %:
 
-- *worse*: the test of "d >= -m" rejects, its p-value adjusted by Holm over all metrics of the gate. A model that is as
-  good as allowed is called worse in any metric at most 5 % of the time. Turned about: a fall that the rows don't show
-  to be larger than m passes, so choose n by `python -m eval.plan --paired`.
+- *worse*: the test of "d >= -m" rejects, its p-value adjusted by Holm over all metrics of the gate. A model whose
+  metrics all fell by at most m is called worse in any of them at most 5 % of the time. Conversely, a larger fall passes
+  if there are too few rows to show it, so choose n with `python -m eval.plan --paired`.
 - *within*: the test of "d <= -m" rejects: the new model is shown to be non-inferior.
-- *not resolved*: neither. The rows do not say; with m = 0 two equal models end here.
-- *cannot tell*: the new model has lost the outcome of so many rows (no user turn, no judgement, no grade, where the
-  base has one) that it would be *worse* if all of these counted as failures. An unknown row is no failure, but a gate
-  that unknown rows can open is none.
+- *not resolved*: neither test rejects. With m = 0, two equal models end here.
+- *cannot tell*: so many rows lost their outcome in the new model (no user turn, no judgement or no grade, where the
+  base has one) that it would be *worse* if they all counted as failures. Unknown rows are not failures, but they must
+  not let a model pass the gate.
 
-Both tests take the adjusted Wald statistic of Bonett and Price 2012, see `eval/stats/paired.py`. For a single metric,
-*worse* is the same as a 90 % interval of d wholly below -m, *within* one wholly above.
+Both tests use the adjusted Wald statistic of Bonett and Price 2012, see `eval/stats/paired.py`. For a single metric,
+*worse* means that the 90 % interval of d lies entirely below -m, *within* that it lies entirely above.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Result = Literal["worse", "cannot tell", "not resolved", "within"]
 
 LEVEL = 0.05
 CONFIDENCE = 0.90
-"""Of a two-sided interval whose ends are those of one-sided tests at the level."""
+"""Confidence of the two-sided interval whose ends match one-sided tests at `LEVEL`."""
 
 
 @dataclass(frozen=True)
@@ -40,40 +40,40 @@ class Check:
 
     metric: Metric
     margin: float
-    """Points that it may fall by."""
+    """The allowed drop in points."""
     base: Mapping[str, bool | None]
     new: Mapping[str, bool | None]
     pairs: Pairs
     p: float | None
-    """Adjusted p-value of having fallen by the margin or less."""
+    """Adjusted p-value of a fall by at most the margin."""
     result: Result
 
     @property
     def rates(self) -> tuple[Rate, Rate]:
-        """Of the base and of the new model, each over all its own rows."""
+        """The rates of the base and of the new model, each over all of its rows."""
         return rate_of(self.base), rate_of(self.new)
 
     @property
     def turned_bad(self) -> list[str]:
-        """Ids of the rows that were good in the base and are bad in the new model, in the order of its file."""
+        """Ids of the rows that are good in the base and bad in the new model, in the order of the latter's file."""
         return [id for id, outcome in self.new.items() if outcome is False and self.base.get(id)]
 
     @property
     def turned_good(self) -> list[str]:
-        """Ids of the rows that are good in the new model alone."""
+        """Ids of the rows that are bad in the base and good in the new model."""
         return [id for id, outcome in self.new.items() if outcome and self.base.get(id) is False]
 
     @property
     def lost(self) -> list[str]:
-        """Ids of the rows of the new model without an outcome where the base has one."""
+        """Ids of the rows with an outcome in the base but not in the new model."""
         return [id for id, outcome in self.new.items() if outcome is None and self.base.get(id) is not None]
 
 
 def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, float]) -> list[Check]:
-    """Check every metric of `margins`, by its name (see `parse_metric`), with the points that it may fall by.
+    """Check every metric in `margins`: its name (see `parse_metric`) -> the allowed drop in points.
 
     Raises:
-        ConfigError: a metric that is not in both models, or without a row that has an outcome in both.
+        ConfigError: a model lacks a metric, or no row has an outcome in both.
     """
     named = [(_metric(base, new, name), margin) for name, margin in margins.items()]
     checks = [_check(metric, margin, metric.outcomes(base.rows), metric.outcomes(new.rows)) for metric, margin in named]
@@ -86,7 +86,7 @@ def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, flo
 
 
 def _metric(base: MeasuredModel, new: MeasuredModel, name: str) -> Metric:
-    """The metric of that name, in the one setting of its task."""
+    """The metric with this name, in the only setting of its task."""
     task, measure = parse_metric(name)
     settings = []
     for model in (base, new):
@@ -105,7 +105,7 @@ def _check(metric: Metric, margin: float, base: Mapping[str, bool | None], new: 
     if not pairs.n:
         raise ConfigError(
             f"{metric.key}: no row has an outcome in both runs ({len(base)} rows of the base, {len(new)} of the new "
-            "one); measure both on the same rows"
+            "model); measure both on the same rows"
         )
     return Check(metric, margin, base, new, pairs, pairs.fell_p(margin / 100), "not resolved")
 
@@ -121,7 +121,7 @@ def _result(check: Check, p: float | None, at_worst: float | None) -> Result:
 
 
 def _worst_case(check: Check) -> Pairs:
-    """The pairs, if every lost row counted as bad."""
+    """The pairs if every lost row counted as bad."""
     good = sum(check.base[id] is True for id in check.lost)
     pairs, bad = check.pairs, len(check.lost) - good
     return replace(pairs, only_first=pairs.only_first + good, neither=pairs.neither + bad)

@@ -1,4 +1,4 @@
-"""A written table against the same table made again from the rows: each cell that differs, by its name."""
+"""Recomputes a written table from its rows, and lists each cell that differs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON = f"{NAME}.json"
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What was made again, and a line for each thing that differs."""
+    """The size of the recomputed table, and a line for each difference from the written one."""
 
     cells: int
     files: int
@@ -26,23 +26,23 @@ class Recomputed:
 
 
 def recompute(folder: Path) -> Recomputed:
-    """Make the table in `folder` again from the runs that it names, and compare every file of it.
+    """Recompute the table in `folder` from its source runs, and compare all of its files.
 
     Raises:
-        ConfigError: there is no table, or one of its runs is missing, unfinished or of another protocol, or its labels.
+        ConfigError: there is no table, its labels are missing, or a run is missing, unfinished or of another protocol.
     """
     sources, digests = read_sources(folder)
     comparison = sources.compare()
     correction = sources.correct(comparison, read_decisions(folder)) if sources.labels else None
     files = render(comparison, folder, correction)
     found = [
-        f"{source}: its rows are not those that the table was made from"
+        f"{source}: its rows have changed since the table was made"
         for source, digest in digests.items()
         if rows_digest(folder / source) != digest
     ]
     made = json.loads(files[JSON])
     for name, text in files.items():
-        found += _compared(folder / name, name, text)
+        found += _differences(folder / name, name, text)
     return Recomputed(
         cells=sum(len(row) - 1 for table in made for row in table["rows"]),
         files=len(files),
@@ -51,28 +51,28 @@ def recompute(folder: Path) -> Recomputed:
     )
 
 
-def _compared(path: Path, name: str, made: str) -> Iterator[str]:
-    """The differences between a written file and what it should be."""
+def _differences(path: Path, name: str, made: str) -> Iterator[str]:
+    """The differences between a written file and its expected content."""
     if not path.is_file():
-        yield f"{name}: is missing"
+        yield f"{name}: missing"
         return
     written = path.read_text(encoding="utf-8")
     if written == made:
         return
-    cells = list(_cells_that_differ(written, made)) if name == JSON else []
-    yield from cells or _lines_that_differ(name, written, made)
+    cells = list(_differing_cells(written, made)) if name == JSON else []
+    yield from cells or _differing_lines(name, written, made)
 
 
-def _cells_that_differ(written: str, made: str) -> Iterator[str]:
-    """By table, row and column; nothing where the two are not of one shape."""
+def _differing_cells(written: str, made: str) -> Iterator[str]:
+    """A line per differing cell, named by table, row and column."""
     try:
         before, after = (dict(_cells(json.loads(text))) for text in (written, made))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{JSON} is no table of `eval.table2` ({type(error).__name__}: {error})") from error
+        raise ConfigError(f"{JSON} was not written by `eval.table2` ({type(error).__name__}: {error})") from error
     for key in dict.fromkeys([*before, *after]):
         was, now = before.get(key), after.get(key)
         if was != now:
-            yield f"{JSON}: {' / '.join(key)}: written {_told(was, now)}, the rows say {_told(now, was)}"
+            yield f"{JSON}: {' / '.join(key)}: written {_describe(was, now)}, recomputed {_describe(now, was)}"
 
 
 def _cells(tables: list[dict[str, Any]]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
@@ -82,8 +82,8 @@ def _cells(tables: list[dict[str, Any]]) -> Iterator[tuple[tuple[str, str, str],
                 yield (table["title"], row[0]["text"], column), cell
 
 
-def _told(cell: dict[str, Any] | None, other: dict[str, Any] | None) -> str:
-    """Its text; where that is the same in both, the fields that are not."""
+def _describe(cell: dict[str, Any] | None, other: dict[str, Any] | None) -> str:
+    """The text of a cell or, if both have the same text, the fields that differ."""
     if cell is None:
         return "nothing"
     if other is None or cell.get("text") != other.get("text"):
@@ -91,8 +91,8 @@ def _told(cell: dict[str, Any] | None, other: dict[str, Any] | None) -> str:
     return ", ".join(f"{key} {value}" for key, value in cell.items() if value != other.get(key))
 
 
-def _lines_that_differ(name: str, written: str, made: str) -> Iterator[str]:
+def _differing_lines(name: str, written: str, made: str) -> Iterator[str]:
     lines = zip_longest(written.splitlines(), made.splitlines(), fillvalue="")
     for number, (was, now) in enumerate(lines, start=1):
         if was != now:
-            yield f"{name} line {number}: written {was!r}, the rows say {now!r}"
+            yield f"{name} line {number}: written {was!r}, recomputed {now!r}"

@@ -1,4 +1,4 @@
-"""Whether the rows of two runs may stand side by side: in what they were measured differently, the model aside."""
+"""Whether the rows of two runs are comparable: the settings, apart from the model, in which they differ."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from eval.model_comparison.measured_model import MeasuredModel
 from eval.paper.lineup import settings_of
 
 OF_THE_MODEL = frozenset({"model", "answers_sha"})
-"""Settings in which compared models differ by their nature; `answers_sha` has the model's digest in it."""
+"""Settings that always differ between models; `answers_sha` includes the model's digest."""
 OF_A_CROSS_RUN = frozenset({"model", "answers_from"})
-"""The same for a model that reacts to the first model's answers: these it has in common with the first."""
+"""The same for a model on the first model's answers; these two share `answers_sha`."""
 
 
 def differences(first: Run, other: Run, but: frozenset[str] = OF_THE_MODEL) -> list[str]:
-    """Each setting that differs, in words: judge, template, history, limits, version and options of shared tasks."""
+    """A line per differing setting: judge, template, history, limits, version and options of shared tasks."""
     before, now = ({key: value for key, value in settings_of(run).items() if key not in but} for run in (first, other))
-    found = _differing(before, now)
+    found = _differing_values(before, now)
     for task in first.selection.keys() & other.selection.keys():
-        found |= {
-            f"{task}.{key}": both for key, both in _differing(first.selection[task], other.selection[task]).items()
-        }
+        of_task = _differing_values(first.selection[task], other.selection[task])
+        found |= {f"{task}.{key}": both for key, both in of_task.items()}
     return [f"{key}: {was} there, {is_now} here" for key, (was, is_now) in sorted(found.items())]
 
 
@@ -32,11 +31,11 @@ def refuse_other_protocol(first: MeasuredModel, other: MeasuredModel, found: lis
     if found:
         listed = "\n".join(f"  {one}" for one in found)
         raise ConfigError(
-            f"{other.name} ({other.run.name}) was measured otherwise than {first.name} ({first.run.name}), so their "
-            f"numbers do not compare; {advice}:\n{listed}"
+            f"{other.name} ({other.run.name}) was measured differently from {first.name} ({first.run.name}), so their "
+            f"numbers are not comparable; {advice}:\n{listed}"
         )
 
 
-def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _differing_values(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     keys = before.keys() | now.keys()
     return {key: (before.get(key), now.get(key)) for key in keys if before.get(key) != now.get(key)}

@@ -1,6 +1,6 @@
-"""The files of a comparison: the table in four formats, a page for each cell, and what it was made from.
+"""The files of a comparison: the table in four formats, a page for each cell, and the list of sources.
 
-All of them follow from the rows; `render` makes them again, so that any of them can be checked.
+All of them are functions of the rows, so `render` can recompute any of them for a check.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from eval.tables.table2_models import build
 NAME = "table2"
 SOURCES = f"{NAME}.sources.json"
 DECISIONS = f"{NAME}.judged_labels.json"
-"""What judges said of labelled items that are no rows of theirs, by judge and by the hash of the item's text."""
+"""The judges' decisions on labelled items that are not rows of their runs, by judge and by content hash."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What a table is made from: run folders in their order, and whether other protocols were let in."""
+    """The inputs of a table: run folders in order, and whether runs of other protocols are allowed."""
 
     runs: tuple[Path, ...]
     cross: tuple[Path, ...] = ()
     force: bool = False
     labels: Path | None = None
-    """Gold file by which rates are corrected."""
+    """Gold file for corrected rates."""
 
     def compare(self) -> Comparison:
         """Read the runs and compare them.
@@ -52,11 +52,11 @@ class Sources:
         return compare_models(own, [run for run in found if run not in own], self.force)
 
     def correct(self, comparison: Comparison, decisions: Decisions | None = None) -> Correction | None:
-        """The corrected rates, if there are labels; `decisions` as for `correct`."""
+        """The corrected rates if there are labels; `decisions` as in `correction.correct`."""
         return correct(comparison, self.labels, decisions) if self.labels else None
 
     def to_json(self, folder: Path) -> dict[str, Any]:
-        """With paths relative to `folder`, so that both can be moved together, and the SHA-256 of each file of rows."""
+        """As JSON, with paths relative to `folder`, so that both can be moved together, and SHA-256 of the rows."""
 
         def relative(paths: tuple[Path, ...]) -> list[str]:
             return [os.path.relpath(path.resolve(), folder.resolve()) for path in paths]
@@ -77,38 +77,38 @@ class Sources:
 
 
 def rows_digest(path: Path) -> str:
-    """SHA-256 of the rows of a run folder, or of a file of labels."""
+    """SHA-256 of the rows of a run folder, or of a labels file."""
     with (path / "rows.jsonl" if path.is_dir() else path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def tables_of(comparison: Comparison, correction: Correction | None = None) -> list[Table]:
-    """The tables with links to the page of each cell."""
+    """The tables, with links to the page of each cell."""
     return build(comparison, lambda cell: page_of(comparison, cell), correction)
 
 
 def render(comparison: Comparison, folder: Path, correction: Correction | None = None) -> dict[str, str]:
-    """Every file of the table but that of its sources, by its path below `folder`."""
+    """The content of every file of the table except its sources, by path relative to `folder`."""
     tables = each_note_once(tables_of(comparison, correction))
-    files = {f"{NAME}.{ending}": written(tables) for ending, written in WRITERS.items()}
+    files = {f"{NAME}.{ending}": to_text(tables) for ending, to_text in WRITERS.items()}
     for cell in (*comparison.cells, *comparison.cross):
         if cell.outcomes:
             path = page_of(comparison, cell)
             files[path] = to_markdown(page(comparison, cell, (folder / path).parent))
     if correction:
-        told = {judge: asdict(decided) for judge, decided in correction.sample.decisions.items()}
-        files[DECISIONS] = json.dumps(told, indent=1, sort_keys=True) + "\n"
+        decisions = {judge: asdict(decided) for judge, decided in correction.sample.decisions.items()}
+        files[DECISIONS] = json.dumps(decisions, indent=1, sort_keys=True) + "\n"
     return files
 
 
 def write(sources: Sources, comparison: Comparison, folder: Path, correction: Correction | None = None) -> list[Path]:
-    """Write all files, that of the sources last; returns their paths.
+    """Write all files, the sources last; returns their paths.
 
     Raises:
         ConfigError: `folder` is a run folder, or can't be written.
     """
     if (folder / "rows.jsonl").exists():
-        raise ConfigError(f"--out {folder} is a run folder, whose own table would be lost; choose another")
+        raise ConfigError(f"--out {folder} is a run folder, whose own table would be overwritten; choose another")
     files = render(comparison, folder, correction)
     files[SOURCES] = json.dumps(sources.to_json(folder), indent=2, ensure_ascii=False) + "\n"
     try:
@@ -121,19 +121,19 @@ def write(sources: Sources, comparison: Comparison, folder: Path, correction: Co
 
 
 def read_sources(folder: Path) -> tuple[Sources, dict[str, str]]:
-    """What the table in `folder` was made from, and the SHA-256 then of the rows of each run, and of the labels.
+    """The inputs of the table in `folder`, and the SHA-256 that each run's rows, and the labels, had at that time.
 
     Raises:
         ConfigError: there is no table, or its sources can't be read.
     """
     path = folder / SOURCES
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        runs, cross = (tuple(folder / run for run in told[kind]) for kind in ("runs", "cross"))
-        digests = {str(run): str(digest) for run, digest in told["rows_sha256"].items()}
-        labels = folder / told["labels"] if "labels" in told else None
-        digests |= {told["labels"]: told["labels_sha256"]} if labels else {}
-        return Sources(runs, cross, bool(told["force"]), labels), digests
+        content = json.loads(path.read_text(encoding="utf-8"))
+        runs, cross = (tuple(folder / run for run in content[kind]) for kind in ("runs", "cross"))
+        digests = {str(run): str(digest) for run, digest in content["rows_sha256"].items()}
+        labels = folder / content["labels"] if "labels" in content else None
+        digests |= {content["labels"]: content["labels_sha256"]} if labels else {}
+        return Sources(runs, cross, bool(content["force"]), labels), digests
     except OSError as error:
         raise ConfigError(f"no table in {folder}: {path.name} can't be read; make it with `eval.table2`") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -141,13 +141,13 @@ def read_sources(folder: Path) -> tuple[Sources, dict[str, str]]:
 
 
 def read_decisions(folder: Path) -> Decisions:
-    """What judges said of labelled items when the table in `folder` was made.
+    """The judges' decisions on labelled items that were stored with the table in `folder`.
 
     Raises:
-        ConfigError: it can't be read.
+        ConfigError: they can't be read.
     """
     try:
-        told = json.loads((folder / DECISIONS).read_text(encoding="utf-8"))
-        return {judge: Decided(**decided) for judge, decided in told.items()}
+        content = json.loads((folder / DECISIONS).read_text(encoding="utf-8"))
+        return {judge: Decided(**decided) for judge, decided in content.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{folder / DECISIONS} can't be read ({error}); make the table again") from error

@@ -47,8 +47,8 @@ def test_a_loss_stops_and_says_which_rows_turned(make: Callable[..., str], capsy
     assert "GSM8K accuracy: 30 rows turned bad" in printed
     ids = [json.loads(line)["id"] for line in (Path(base) / "rows.jsonl").read_text().splitlines()]
     assert any(f"  {ids[n]}  {base}/rows.jsonl:{n + 1}  {new}/rows.jsonl:{n + 1}" in printed for n in range(90, 120))
-    assert printed.count("and 10 more; --json lists all") == 2
-    assert f"side by side, found by id: python -m eval.report {base} {new}" in printed
+    assert printed.count("and 10 more; --json lists them all") == 2
+    assert f"to read them side by side, by id: python -m eval.report {base} {new}" in printed
 
 
 def test_json_has_every_number_and_every_row(make: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +96,7 @@ def test_what_cannot_be_compared_is_refused_with_2(
         (half, MARGINS, f"complete it with `python -m eval.probe --config {half}/config.yaml"),
         (make("new", 120, 40), ["--max-drop", "coval=1"], "base has no rows of coval; it has gsm8k, healthbench"),
         (make("new", 120, 40), ["--max-drop", "gsm8k=1", "--max-drop", "gsm8k.accuracy=2"], "has a margin already"),
-        (make("new", 120, 40), ["--max-drop", "gsm8k.best=1"], "after the dot stands one of"),
+        (make("new", 120, 40), ["--max-drop", "gsm8k.best=1"], "after the dot, write one of"),
     ):
         assert main([base, other, *margins]) == 2
         assert said in capsys.readouterr().err

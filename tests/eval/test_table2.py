@@ -101,7 +101,7 @@ def test_what_cannot_stand_side_by_side_is_refused_in_a_line(
     assert main([str(make_run("ifeval", rows_of("ifeval", 4, 1))), *out]) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 4 and not (tmp_path / "out").exists()
-    assert "mark it with --force" in errors[0]
+    assert "include it marked with --force" in errors[0]
     assert errors[1].endswith(f"complete it with `python -m eval.probe --config {half}/config.yaml --run-dir {half}`")
     assert errors[2].endswith("runs/sft is given twice; give each run once")
     assert "no task of Table 2" in errors[3]

@@ -31,7 +31,7 @@ def test_a_model_is_taken_for_the_paper_s_by_its_name_and_base_by_its_place() ->
     ("fields", "why"),
     [
         ({"model": "Qwen3.5-2B@0123"}, ""),
-        ({"model": "Qwen3.5-0.8B@0123"}, "is about Qwen3.5-2B, and the first run about Qwen3.5-0.8B"),
+        ({"model": "Qwen3.5-0.8B@0123"}, "is about Qwen3.5-2B, and the first run is of Qwen3.5-0.8B"),
         ({"model": "Qwen3.5-2B@0123", "temperature": 0.7}, "these user turns have temperature 0.7"),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_lone_base_has_values_and_no_tests(make_model: MakeModel) -> None:
 def test_another_model_s_paper_value_is_no_paper_value(make_model: MakeModel) -> None:
     small = {"model": "SmolLM2-135M@0"}
     found = compared(make_model("Base", fields=small, ifbench=(30, 1, None)), make_model("SFT", ifbench=(30, 20, None)))
-    assert "the first run about SmolLM2-135M" in found.without_claims
+    assert "the first run is of SmolLM2-135M" in found.without_claims
     one = cell(found, "SFT", "ifbench.genuine")
     assert (one.finding.verdict, one.finding.because, one.claim) == ("no paper value", "up from Base", None)
 
@@ -134,7 +134,9 @@ def test_another_model_s_paper_value_is_no_paper_value(make_model: MakeModel) ->
 def test_runs_of_another_protocol_are_refused_or_marked(make_model: MakeModel) -> None:
     base = make_model("Base", ifbench=(30, 1, None))
     sft = make_model("SFT", ifbench=(30, 20, None), fields={"judge": "local-2"})
-    with pytest.raises(ConfigError, match=r"SFT \(sft\) was measured otherwise.*mark it with --force:\n  judge: local"):
+    with pytest.raises(
+        ConfigError, match=r"SFT \(sft\) was measured differently.*include it marked with --force:\n  judge: local"
+    ):
         compared(base, sft)
     assert compared(base, sft, force=True).marks == {"SFT": ("judge: local-1 there, local-2 here",)}
     assert compared(base, force=True).marks == {}
@@ -146,7 +148,7 @@ def test_perturbed_runs_and_a_base_on_other_answers_are_refused(make_model: Make
     with pytest.raises(ConfigError, match="cut has perturbed answers"):
         compared(base, cut)
     cross = make_model("SFT", ifbench=(30, 1, None), fields={"answers_from": "Qwen3.5-2B@Base"})
-    with pytest.raises(ConfigError, match="the first run is Base, on its own answers"):
+    with pytest.raises(ConfigError, match="the first run must be Base on its own answers"):
         compared(cross, base)
 
 

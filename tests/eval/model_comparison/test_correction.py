@@ -105,9 +105,7 @@ def test_raw_and_corrected_stand_side_by_side(
     judges = tables["The judge against the labels"]
     assert [cell.text for cell in judges.rows[0][:4]] == ["judge-1", "260", "0", "74"]
     assert any("may not transfer" in note for note in judges.notes)
-    assert "corrected rates are in the table metric by metric" in " ".join(
-        tables["Table 2: models side by side"].notes
-    )
+    assert "corrected rates are in the table metric by metric" in " ".join(tables["Table 2: models side by side"].notes)
     assert "prediction-powered %" in to_csv([detail])
 
 
@@ -157,7 +155,7 @@ def test_changed_labels_show_when_the_table_is_made_again(
     assert recompute(tmp_path / "out").differences == ()
     write_gold(gold, [{**row, "genuine": not row["genuine"]} for row in drawn])
     digest, *cells = recompute(tmp_path / "out").differences
-    assert digest == "../gold.jsonl: its rows are not those that the table was made from"
+    assert digest == "../gold.jsonl: its rows have changed since the table was made"
     assert any("SFT, IFBench follow-up / prediction-powered %" in cell for cell in cells)
 
 
@@ -167,7 +165,7 @@ def test_labels_that_cannot_be_used_are_refused_in_a_line(
     comparison = Sources(runs).compare()
     with pytest.raises(ConfigError, match="--labels: no gold file"):
         correct(comparison, tmp_path / "none.jsonl")
-    with pytest.raises(ConfigError, match="nothing tells what judge-1 says"):
+    with pytest.raises(ConfigError, match="no decision of judge-1 on these items"):
         correct(comparison, write_gold(tmp_path / "other.jsonl", other_turns("judge-7", 2, 2, 2, 2)))
     with pytest.raises(ConfigError, match="has two labels"):
         correct(comparison, write_gold(tmp_path / "two.jsonl", [drawn[1], {**drawn[1], "genuine": False}]))

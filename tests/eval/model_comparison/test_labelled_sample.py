@@ -10,7 +10,7 @@ import pytest
 
 from eval.config import ConfigError
 from eval.judges.grounding import Judge as Grounding
-from eval.model_comparison.labelled_sample import decided, read_items
+from eval.model_comparison.labelled_sample import decide, read_items
 
 ITEM = {
     "messages": [
@@ -40,16 +40,16 @@ def test_a_stored_decision_wins_and_an_embedded_judge_fills_the_rest(tmp_path: P
     stored = {"user_turn": "x", "judgements": {ID: {"label": "other", "genuine": True}}}
     items = read_items(gold(tmp_path / "gold.jsonl", {}, stored, {"user_turn": "Thanks!"}))
     first, second, third = items
-    said = decided(items, [ID], {ID: set()})[ID].said
+    said = decide(items, [ID], {ID: set()})[ID].said
     assert said == {first: True, second: True, third: False}
-    assert set(decided(items, [ID], {ID: {first, third}})[ID].said) == {second}, "rows of its run are not asked about"
+    assert set(decide(items, [ID], {ID: {first, third}})[ID].said) == {second}, "rows of its run are not asked about"
 
 
 @pytest.mark.parametrize("judge", ["grounding-0", "openai-gpt-5.4-mini-2026-03-17-0a1b2c3d", "unheard-of"])
 def test_another_version_or_a_judge_behind_a_server_is_never_asked(tmp_path: Path, judge: str) -> None:
     stored = {"user_turn": "x", "judgements": {judge: {"label": "other", "genuine": False}}}
     items = read_items(gold(tmp_path / "gold.jsonl", {}, stored))
-    assert list(decided(items, [judge], {judge: set()})[judge].said.values()) == [False]
-    with pytest.raises(ConfigError, match=f"nothing tells what {judge} says"):
+    assert list(decide(items, [judge], {judge: set()})[judge].said.values()) == [False]
+    with pytest.raises(ConfigError, match=f"no decision of {judge} on these items"):
         bare = read_items(gold(tmp_path / "gold.jsonl", {}))
-        decided(bare, [judge], {judge: set()})
+        decide(bare, [judge], {judge: set()})

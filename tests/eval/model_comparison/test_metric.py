@@ -85,5 +85,5 @@ def test_a_metric_is_named_by_its_task_or_with_its_measure() -> None:
     assert parse_metric("pocket_math") == ("pocket_math", "accuracy")
     assert parse_metric("healthbench") == ("healthbench", "genuine")
     assert parse_metric("gsm8k.specific") == ("gsm8k", "specific")
-    with pytest.raises(ConfigError, match=r"'gsm8k\.best': after the dot stands one of accuracy, genuine, specific"):
+    with pytest.raises(ConfigError, match=r"'gsm8k\.best': after the dot, write one of accuracy, genuine, specific"):
         parse_metric("gsm8k.best")

@@ -46,7 +46,7 @@ def test_a_changed_number_is_named_by_its_cell(out: Path) -> None:
     (out / "table2.json").write_text(json.dumps(tables, indent=1) + "\n")
     first, second = recompute(out).differences
     assert first == (
-        "table2.json: Table 2: models side by side / SFT / IFBench follow-up %: written value 99.9, the rows say value "
+        "table2.json: Table 2: models side by side / SFT / IFBench follow-up %: written value 99.9, recomputed value "
         "66.6667"
     )
     assert second.startswith(
@@ -72,8 +72,8 @@ def test_every_rendering_is_compared(out: Path, name: str, old: str, new: str) -
 def test_changed_rows_show_in_the_numbers_and_in_their_digest(out: Path) -> None:
     edit(out.parent / "runs" / "sft" / "rows.jsonl", '"genuine": true', '"genuine": false')
     found = recompute(out).differences
-    assert found[0] == "../runs/sft: its rows are not those that the table was made from"
-    assert any("SFT / IFBench follow-up %: written '66.7" in line and "the rows say '63.3" in line for line in found)
+    assert found[0] == "../runs/sft: its rows have changed since the table was made"
+    assert any("SFT / IFBench follow-up %: written '66.7" in line and "recomputed '63.3" in line for line in found)
 
 
 def test_the_summary_of_a_run_plays_no_part(out: Path) -> None:
@@ -83,11 +83,11 @@ def test_the_summary_of_a_run_plays_no_part(out: Path) -> None:
 
 def test_what_is_missing_or_no_table_is_said(out: Path) -> None:
     (out / "table2.tex").unlink()
-    assert recompute(out).differences == ("table2.tex: is missing",)
+    assert recompute(out).differences == ("table2.tex: missing",)
     (out / "table2.json").write_text("[]")
-    assert any("written nothing, the rows say" in line for line in recompute(out).differences)
+    assert any("written nothing, recomputed" in line for line in recompute(out).differences)
     (out / "table2.json").write_text("{")
-    with pytest.raises(ConfigError, match=r"table2\.json is no table"):
+    with pytest.raises(ConfigError, match=r"table2\.json was not written by"):
         recompute(out)
 
 

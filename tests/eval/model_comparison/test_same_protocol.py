@@ -54,6 +54,6 @@ def test_a_difference_is_refused_with_all_of_them(make_run: MakeRun, rows_of: Ro
     )
     refuse_other_protocol(base, other, [], "do so")
     with pytest.raises(
-        ConfigError, match=r"B \(b\) was measured otherwise than A \(a\).*; do so:\n  judge: local-1 th"
+        ConfigError, match=r"B \(b\) was measured differently from A \(a\).*; do so:\n  judge: local-1 th"
     ):
         refuse_other_protocol(base, other, differences(base.run, other.run), "do so")

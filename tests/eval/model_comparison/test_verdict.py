@@ -82,7 +82,7 @@ def test_not_resolved_tells_all_that_is_open() -> None:
     assert found.because == "value outside, within sampling error; no difference to Base shown"
     assert find(evidence(Rate(0, 0), SFT, Pairs(0, 0, 0, 0), total=300), SFT).because == "no row has an outcome"
     alone = find(evidence(Rate(142, 300), SFT, Pairs(0, 0, 0, 0, left_out=600)), SFT)
-    assert (alone.verdict, alone.because) == ("not resolved", "no row has an outcome in Base and here")
+    assert (alone.verdict, alone.because) == ("not resolved", "no row has an outcome in both Base and this run")
 
 
 def test_ties_show_no_difference() -> None:

@@ -87,7 +87,7 @@ def test_hostile_names_stay_names(make_model: MakeModel, tmp_path: Path) -> None
 def test_a_run_folder_is_not_written_into(make_model: MakeModel, tmp_path: Path) -> None:
     base = make_model("Base", ifbench=(3, 1, None))
     before = sorted(base.iterdir())
-    with pytest.raises(ConfigError, match="is a run folder, whose own table would be lost"):
+    with pytest.raises(ConfigError, match="is a run folder, whose own table would be overwritten"):
         written(base, base)
     assert sorted(base.iterdir()) == before
     (tmp_path / "file").write_text("")

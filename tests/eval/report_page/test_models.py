@@ -79,5 +79,5 @@ def test_runs_that_cannot_stand_side_by_side_are_told_why(make_run: MakeRun, row
     assert "Table 2, models side by side, is left out: it needs unperturbed runs of two models" in page.text
     other = make_run("other", rows, model="m@2", judge="local-2")
     lacks = side_by_side(read_runs([greedy, other]), greedy).lacks
-    assert "m (other) was measured otherwise" in lacks and "\n" not in lacks
+    assert "m (other) was measured differently" in lacks and "\n" not in lacks
     assert "left out" not in read_page(report([greedy])).text.split("Paper tables")[0]

@@ -104,7 +104,7 @@ def test_without_paper_values_it_says_why(make: Callable[..., Path]) -> None:
     found = tables(make("Base", "Tiny-1B@0", 1, 25), make("SFT", SFT, 20, 15))
     table = found["Table 2: models side by side"]
     assert text(table, "SFT", "IFBench follow-up %") == "50.0 [35.2, 64.8] n=40 no paper value"
-    assert "No paper value: the paper's Table 2 is about Qwen3.5-2B, and the first run about Tiny-1B." in table.notes
+    assert "No paper value: the paper's Table 2 is about Qwen3.5-2B, and the first run is of Tiny-1B." in table.notes
     assert not any("reproduced" in note for one in found.values() for note in one.notes)
 
 
