@@ -34,11 +34,11 @@ LARGEST = 10e9
 
 
 class Scoring(Protocol):
-    """An engine that tells the log-probs of what it generates."""
+    """An engine that can return the log-probs of what it generates."""
 
     dtype: str
 
-    def several(
+    def generate_n(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool = False
     ) -> Iterator[tuple[str, Any]]: ...
 
@@ -84,7 +84,7 @@ def _compared(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[
     from transformers import AutoModelForCausalLM
 
     engine = engine_of(folder)
-    ((_, found),) = engine.several([Prompt("fixed", ids, 0)], FIXED, frozenset(), 1, True)
+    ((_, found),) = engine.generate_n([Prompt("fixed", ids, 0)], FIXED, frozenset(), 1, True)
     if not isinstance(found, list | tuple):
         raise ConfigError(f"the engine generated nothing: {found}; look at its log")
     said: Completion = found[0]

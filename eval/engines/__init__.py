@@ -1,1 +1,1 @@
-"""Ways to run a model, one file each: `class Engine`, token ids in, completions out."""
+"""Inference engines, one file each: `class Engine`, token ids in, completions out."""

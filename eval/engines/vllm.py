@@ -1,8 +1,7 @@
-"""Engine on vLLM in this process: its own batching, one worker a model copy. Many copies: `--shard` and `eval.merge`.
+"""Engine on vLLM in this process, with vLLM's own batching. For several model copies, use `--shard` and `eval.merge`.
 
-Greedy rows can differ with the batch they ran in where two logits are equal to within rounding. Adapters are not
-offered: vLLM has loaded some without any effect and without an error (vllm-project/vllm#48019). Probe merged weights,
-as `train` writes them.
+Greedy results can depend on the batch composition where two logits are equal to within rounding. Adapters are not
+supported: vLLM has silently ignored some (vllm-project/vllm#48019). Probe merged weights, as `train` writes them.
 """
 
 from __future__ import annotations
@@ -26,10 +25,11 @@ if TYPE_CHECKING:
     from vllm.v1.engine.llm_engine import LLMEngine
 
 ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_STREAM": "ext://sys.stderr", "VLLM_LOGGING_LEVEL": "WARNING"}
-"""What vLLM is told unless the environment says otherwise: standard output has our tables."""
+"""Defaults for vLLM's environment variables; logs must not go to standard output, which has the result tables."""
 ROWS_AHEAD = 512
-"""Prompts that vLLM holds at once, so that its scheduler always has one to add to a batch."""
-Several = tuple[str, list[Completion] | Failure]
+"""Maximum prompts queued in vLLM, so that its scheduler always has one to add to a batch."""
+Completions = tuple[str, list[Completion] | Failure]
+"""The key of a prompt with its completions, or with the reason why there are none."""
 
 
 class Engine:
@@ -43,17 +43,17 @@ class Engine:
         prefix_caching: bool = True,
         vllm: dict[str, Any] | None = None,
     ) -> None:
-        """Reads the configuration alone; vLLM is started when the first prompt comes.
+        """Reads only the configuration; vLLM is started on the first prompt.
 
         Args:
             folder: model folder or Hub id.
             dtype: "auto" is float32 on a CPU and bfloat16 on a GPU.
-            prefix_caching: whether what has been read is kept for prompts that begin alike, as the `n` completions of
-                one prompt do; hybrid models such as Qwen3.5 gain little.
+            prefix_caching: whether to cache prefixes that prompts share, as the `n` completions of one prompt do;
+                hybrid models such as Qwen3.5 gain little.
             vllm: further arguments, by their names in vLLM's `EngineArgs`, such as `tensor_parallel_size`.
 
         Raises:
-            ConfigError: vLLM is missing or of another version, the folder is incomplete, or a setting cannot work.
+            ConfigError: vLLM is missing or unsupported, the folder is incomplete, or a setting is not valid.
         """
         name, _ = installed_vllm()
         self.folder = model_folder(folder)
@@ -66,14 +66,14 @@ class Engine:
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int]
     ) -> Iterator[tuple[str, Completion | Failure]]:
         """Complete every prompt; yields (key, result) as each finishes."""
-        for key, result in self.several(prompts, sampling, stop_ids, 1):
+        for key, result in self.generate_n(prompts, sampling, stop_ids, 1):
             yield key, result if isinstance(result, Failure) else result[0]
 
-    def several(
+    def generate_n(
         self, prompts: Iterable[Prompt], sampling: Sampling, stop_ids: frozenset[int], n: int, log_probs: bool = False
-    ) -> Iterator[Several]:
-        """`n` completions of every prompt, which is read once; on request with the log-probs of their ids."""
-        waiting, under_way = iter(prompts), set[str]()
+    ) -> Iterator[Completions]:
+        """`n` completions per prompt, optionally with the log-probs of their ids."""
+        waiting, in_flight = iter(prompts), set[str]()
         try:
             while True:
                 for prompt in waiting:
@@ -82,25 +82,25 @@ class Engine:
                         yield prompt.key, problem
                         continue
                     self._add(prompt, sampling, stop_ids, n, log_probs)
-                    under_way.add(prompt.key)
-                    if len(under_way) >= ROWS_AHEAD:
+                    in_flight.add(prompt.key)
+                    if len(in_flight) >= ROWS_AHEAD:
                         break
-                if not under_way:
+                if not in_flight:
                     return
                 for output in self.core.step():
                     if output.finished:
-                        under_way.remove(output.request_id)
-                        yield output.request_id, _read(output, sampling, stop_ids, log_probs)
+                        in_flight.remove(output.request_id)
+                        yield output.request_id, _completions(output, sampling, stop_ids, log_probs)
         finally:
-            if under_way:  # the caller stopped early: the next call must not meet these
-                self.core.abort_request(list(under_way))
+            if in_flight:  # the caller stopped early: the next call must not receive these results
+                self.core.abort_request(list(in_flight))
 
     @cached_property
     def core(self) -> LLMEngine:
-        """vLLM's engine, with the weights.
+        """vLLM's engine with loaded weights.
 
         Raises:
-            ConfigError: it does not start.
+            ConfigError: vLLM does not start.
         """
         for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
@@ -117,17 +117,19 @@ class Engine:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        asked = SamplingParams(
+        parameters = SamplingParams(
             **sampling_fields(sampling, stop_ids, prompt.seed, n),
             detokenize=False,
             output_kind=RequestOutputKind.FINAL_ONLY,
             logprobs=0 if log_probs else None,
         )
-        self.core.add_request(prompt.key, {"prompt_token_ids": list(prompt.ids)}, asked)
+        self.core.add_request(prompt.key, {"prompt_token_ids": list(prompt.ids)}, parameters)
 
 
-def _read(output: Any, sampling: Sampling, stop_ids: frozenset[int], log_probs: bool) -> list[Completion] | Failure:
-    made = []
+def _completions(
+    output: Any, sampling: Sampling, stop_ids: frozenset[int], log_probs: bool
+) -> list[Completion] | Failure:
+    completions = []
     for choice in sorted(output.outputs, key=lambda choice: choice.index):
         ids, values = list(choice.token_ids), None
         if log_probs:
@@ -135,5 +137,5 @@ def _read(output: Any, sampling: Sampling, stop_ids: frozenset[int], log_probs: 
         completion = completion_of(ids, choice.finish_reason, values, sampling, stop_ids)
         if isinstance(completion, Failure):
             return completion
-        made.append(completion)
-    return made
+        completions.append(completion)
+    return completions

@@ -1,1 +1,1 @@
-"""Servers and engines of vLLM: which versions, how a turn is sampled on them, and a server process of our own."""
+"""Running vLLM in process or as a server: supported versions, arguments, sampling parameters, the server process."""

@@ -1,4 +1,4 @@
-"""What a completions server says about itself: which models it has, and how much context each takes."""
+"""Queries a completions server for the models it serves and their context lengths."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 from eval.config import ConfigError
 
 ANSWER_S = 30.0
-"""Seconds that a server may take to say what it has."""
+"""Timeout of the request for the list of models, in seconds."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """One model of a server."""
+    """A model that a server offers."""
 
     name: str
     max_context: int | None
-    """Tokens of prompt and completion; None where the server doesn't say."""
+    """Maximum tokens of prompt and completion together; None if the server does not report it."""
 
 
 def served_model(base_url: str, api_key: str, name: str | None) -> ServedModel:
-    """The model `name` of a server, or the only one that it has.
+    """The model `name` of a server, or its only model if `name` is None.
 
     Raises:
-        ConfigError: there is no such server or model, or there are several to choose from.
+        ConfigError: the server cannot be reached, does not serve the model, or serves several and `name` is None.
     """
-    models = {model["id"]: model.get("max_model_len") for model in _listed(base_url, api_key)}
+    models = {model["id"]: model.get("max_model_len") for model in _list_models(base_url, api_key)}
     if name is None and len(models) != 1:
         raise ConfigError(f"{base_url} serves {', '.join(models) or 'no model'}; name one: --engine.served_model NAME")
     chosen = name or next(iter(models))
@@ -35,7 +35,7 @@ def served_model(base_url: str, api_key: str, name: str | None) -> ServedModel:
     return ServedModel(chosen, models[chosen])
 
 
-def _listed(base_url: str, api_key: str) -> list[dict[str, Any]]:
+def _list_models(base_url: str, api_key: str) -> list[dict[str, Any]]:
     import httpx2
 
     url = f"{base_url.rstrip('/')}/models"
@@ -44,7 +44,7 @@ def _listed(base_url: str, api_key: str) -> list[dict[str, Any]]:
         answer.raise_for_status()
         models = answer.json()["data"]
         if not all(isinstance(model["id"], str) for model in models):
-            raise TypeError("an id is no string")
+            raise TypeError("an id is not a string")
     except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"no list of models at {url} ({type(error).__name__}: {error}); is the server up?") from error
     return list(models)

@@ -1,6 +1,6 @@
-"""`vllm serve` as a process of ours: started, waited for until it answers, and stopped with us.
+"""Runs `vllm serve` as a child process: starts it, waits until it is healthy, and stops it with this process.
 
-Knows no prompt. Its output goes to a file; whoever asks why it died is shown the end of that.
+Its output goes to a temporary file; errors include the last lines.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from eval.config import ConfigError
 
 TAIL_LINES = 15
 STOP_S = 20.0
-"""Seconds between asking the process to end and killing it."""
+"""Seconds between SIGTERM and SIGKILL."""
 PR_SET_PDEATHSIG = 1
 
 
 class ServerProcess:
-    """A server on a free port of the loopback; `wait_until_healthy` first, `stop` last."""
+    """A server on a free loopback port; call `wait_until_healthy` first and `stop` last."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Start `command` with `--host` and `--port` added.
+        """Start `command` with `--host` and `--port` appended.
 
         Raises:
-            ConfigError: there is no such program.
+            ConfigError: the program cannot be started.
         """
         self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
@@ -43,19 +43,19 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
-                preexec_fn=_end_with_parent() if sys.platform == "linux" else None,
+                preexec_fn=_terminate_with_parent() if sys.platform == "linux" else None,
             )
         except OSError as error:
             self._log.close()
             raise ConfigError(
-                f"can't start {command[0]} ({error.strerror}); set engine.program to a command that is there"
+                f"can't start {command[0]} ({error.strerror}); set engine.program to an existing command"
             ) from error
 
     def wait_until_healthy(self, seconds: float, every: float = 0.5) -> None:
         """Return once `/health` answers 200.
 
         Raises:
-            ConfigError: the process ended, or did not get as far in time; it is stopped then.
+            ConfigError: the process exited, or was not healthy in time and is stopped.
         """
         import httpx2
 
@@ -69,13 +69,13 @@ class ServerProcess:
                 pass
             time.sleep(every)
         self.stop()
-        raise ConfigError(f"the server was not up after {seconds:g} s; give it more by engine.start_s\n{self.tail()}")
+        raise ConfigError(f"the server was not up after {seconds:g} s; raise engine.start_s\n{self.tail()}")
 
     def version(self) -> str:
-        """The version that a healthy server says it is.
+        """The vLLM version that a healthy server reports.
 
         Raises:
-            ConfigError: it says none, as another program than vLLM.
+            ConfigError: it reports none, so it is not vLLM.
         """
         import httpx2
 
@@ -84,28 +84,28 @@ class ServerProcess:
             return str(answer["version"])
         except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(
-                f"the server does not say which vLLM it is ({type(error).__name__}); set engine.program to vLLM's own "
+                f"the server does not report a vLLM version ({type(error).__name__}); set engine.program to vLLM's own "
                 f"command. Its last lines:\n{self.tail()}"
             ) from error
 
     def check_alive(self) -> None:
-        """Nothing, while it runs.
+        """Raise if the process has exited.
 
         Raises:
-            ConfigError: it has ended; the message has its exit status and the end of its output.
+            ConfigError: it has; the message has its exit status and the last lines of its output.
         """
         status = self._process.poll()
         if status is not None:
             how = f"exit status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
-            raise ConfigError(f"the server has ended ({how}); finished rows are kept. Its last lines:\n{self.tail()}")
+            raise ConfigError(f"the server has exited ({how}); finished rows are kept. Its last lines:\n{self.tail()}")
 
     def tail(self) -> str:
-        """The last lines of its output."""
+        """The last `TAIL_LINES` lines of the server's output, indented."""
         text = Path(self._log.name).read_text(encoding="utf-8", errors="replace") if not self._log.closed else ""
         return "\n".join(f"  {line}" for line in text.splitlines()[-TAIL_LINES:])
 
     def stop(self) -> None:
-        """End the process and all that it started; a second call does nothing."""
+        """Stop the process group; a second call does nothing."""
         for sent, seconds in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, STOP_S)):
             try:
                 os.killpg(self._process.pid, sent)
@@ -115,13 +115,13 @@ class ServerProcess:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on now."""
+    """A loopback port that is currently free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _end_with_parent():  # type: ignore[no-untyped-def]
-    """What a child runs before the program: it is told to end when its parent dies, however that dies."""
-    libc = ctypes.CDLL(None)  # loaded here: between fork and exec nothing may be imported
+def _terminate_with_parent():  # type: ignore[no-untyped-def]
+    """A `preexec_fn` that makes the kernel send SIGTERM to the child when its parent dies, for whatever reason."""
+    libc = ctypes.CDLL(None)  # loaded here: nothing may be imported between fork and exec
     return lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

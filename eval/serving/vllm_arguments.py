@@ -1,7 +1,7 @@
-"""How an engine of vLLM is set up, in process or behind a server: what rows must share is ours, the rest is passed on.
+"""Arguments of a vLLM engine, in process or as a server: settings that affect results are fixed, others passed through.
 
-A configuration's mapping `vllm` holds fields of vLLM's `EngineArgs` by their own names, such as `enforce_eager: true`
-or `tensor_parallel_size: 8`; vLLM itself refuses one that it does not have.
+The mapping `vllm` of a configuration has fields of vLLM's `EngineArgs` by name, such as `enforce_eager: true` or
+`tensor_parallel_size: 8`; vLLM itself rejects unknown ones.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ import yaml
 
 from eval.config import ConfigError
 
-OURS = {
-    "model": "the field `model` names it",
+RESERVED = {
+    "model": "set the field `model`",
     "tokenizer": "prompts come as token ids",
     "dtype": "set engine.dtype",
     "enable_prefix_caching": "set engine.prefix_caching",
     "generation_config": "a model's own sampling defaults are never applied",
-    "override_generation_config": "every field of the sampling is set by `answers` and `sampling`",
-    "enable_sleep_mode": "a model that was asleep may wake up with other weights",
-    "host": "a server of ours listens on the loopback alone",
-    "port": "a server of ours takes a free one",
-    "quantization": "quantized rows would count as those of the whole weights; quantize the model folder itself",
+    "override_generation_config": "all sampling fields are set by `answers` and `sampling`",
+    "enable_sleep_mode": "a model may wake up from sleep with different weights",
+    "host": "the server listens only on the loopback interface",
+    "port": "a free port is chosen",
+    "quantization": "results would be attributed to the unquantized weights; quantize the model folder itself",
 }
-"""What `vllm` may not hold, and why."""
+"""Arguments that `vllm` must not contain, with the reason."""
 
 
 def engine_arguments(
     folder: Path, dtype: str, longest: int, prefix_caching: bool, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The `EngineArgs` of a model, by their names.
+    """The `EngineArgs` of a model, by name.
 
     Args:
-        longest: context that the model can take, in tokens; `max_model_len` unless `given` has one.
+        longest: maximum context of the model in tokens; `max_model_len` unless `given` sets it.
 
     Raises:
-        ConfigError: `given` has one that is not for a configuration to set, or a `max_model_len` that can't be.
+        ConfigError: `given` has a reserved argument, or a `max_model_len` that is not valid.
     """
     for name in given:
-        if name in OURS:
-            raise ConfigError(f"engine.vllm.{name} can't be set: {OURS[name]}")
+        if name in RESERVED:
+            raise ConfigError(f"engine.vllm.{name} can't be set: {RESERVED[name]}")
     arguments = {
         "model": str(folder),
         "dtype": dtype,
@@ -52,7 +52,7 @@ def engine_arguments(
         "generation_config": "vllm",
         "enable_sleep_mode": False,
         "seed": 0,
-        **{name: _typed(value) for name, value in given.items()},
+        **{name: _parse_value(value) for name, value in given.items()},
     }
     room = arguments["max_model_len"]
     if type(room) is not int or room < 1:
@@ -60,13 +60,13 @@ def engine_arguments(
     return arguments
 
 
-def _typed(value: Any) -> Any:
-    """A text as YAML would have it: what comes from a command line is all text."""
+def _parse_value(value: Any) -> Any:
+    """Strings parsed as YAML, since values from the command line are all strings."""
     return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def as_flags(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """The same for the command line of `vllm serve`, but for the model, which stands alone there."""
+    """The arguments as flags of `vllm serve`, without the model, which is a positional argument there."""
     for name, value in arguments.items():
         flag = name.replace("_", "-")
         if name == "model":

@@ -1,6 +1,6 @@
-"""How a turn is sampled on vLLM, in process or behind a server: every field set, and what comes back checked.
+"""Sampling parameters for vLLM, in process or as a server, with every field set, and validation of its completions.
 
-The names are those of vLLM's `SamplingParams`, which its completions server takes too.
+The names are those of vLLM's `SamplingParams`, which its completions server also accepts.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from eval.dialogue import Failure
 from eval.engine import Completion, Sampling
 
 SEEDS = 2**63
-"""Seeds are signed 64-bit integers there."""
+"""vLLM's seeds are signed 64-bit integers."""
 
 
 def sampling_fields(sampling: Sampling, stop_ids: frozenset[int], seed: int, n: int = 1) -> dict[str, Any]:
-    """The sampling of one prompt, nothing left to a default: neither the engine's nor the model's own.
+    """The sampling parameters of one prompt; no field is left to a default of the engine or the model.
 
-    Only `stop_ids` end a turn: the model's end-of-sequence token is one of many, and not that of every role.
+    Only `stop_ids` end a turn: the model's end-of-sequence token does not end the turns of every role.
 
     Args:
         n: completions of the prompt.
 
     Raises:
-        ConfigError: several greedy completions, which would be the same.
+        ConfigError: `n` > 1 with greedy decoding, which would give identical completions.
     """
     if n > 1 and sampling.temperature == 0:
-        raise ConfigError(f"{n} greedy completions of one prompt are one; sample with a temperature")
+        raise ConfigError(f"{n} greedy completions of one prompt are identical; set a temperature above 0")
     return {
         "n": n,
         "temperature": sampling.temperature,
@@ -55,20 +55,20 @@ def completion_of(
     sampling: Sampling,
     stop_ids: frozenset[int],
 ) -> Completion | Failure:
-    """What was generated, if it ends as it was asked to.
+    """The completion, if it ends at a stop id or at the token limit.
 
     Raises:
-        ConfigError: it ends otherwise, so that the other rows do too: the stop ids or the limit were not heeded.
+        ConfigError: it ends elsewhere: the engine ignored the stop ids or the limit, so all rows are affected.
     """
-    made = tuple(ids)
-    if finish == "stop" and made and made[-1] in stop_ids and not stop_ids.intersection(made[:-1]):
-        return Completion(made, "stop", log_probs)
-    if finish == "length" and len(made) == sampling.max_tokens and not stop_ids.intersection(made):
-        return Completion(made, "length", log_probs)
+    generated = tuple(ids)
+    if finish == "stop" and generated and generated[-1] in stop_ids and not stop_ids.intersection(generated[:-1]):
+        return Completion(generated, "stop", log_probs)
+    if finish == "length" and len(generated) == sampling.max_tokens and not stop_ids.intersection(generated):
+        return Completion(generated, "length", log_probs)
     if finish not in ("stop", "length"):
-        return Failure("generate", f"finish_{finish}", f"the engine gave up on it after {len(made)} tokens")
+        return Failure("generate", f"finish_{finish}", f"the engine aborted it after {len(generated)} tokens")
     raise ConfigError(
-        f"a turn ends with {finish!r} after {len(made)} of {sampling.max_tokens} tokens, the last {made[-1:]}, and "
-        f"stop ids are {sorted(stop_ids)}: this server does not heed `stop_token_ids` or `max_tokens`; is it vLLM, "
-        "started with --generation-config vllm?"
+        f"a turn ends with {finish!r} after {len(generated)} of {sampling.max_tokens} tokens, the last "
+        f"{generated[-1:]}, and stop ids are {sorted(stop_ids)}: this server ignores `stop_token_ids` or `max_tokens`; "
+        "check that it is vLLM, started with --generation-config vllm"
     )

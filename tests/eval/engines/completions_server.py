@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks completions with token ids over the engine `transformers`, and misbehaves on schedule.
+"""A real HTTP completions server with token ids on the engine `transformers`, which injects faults on a schedule.
 
     python tests/eval/engines/completions_server.py serve MODEL --port 8000 [flags of vLLM]
 
@@ -26,7 +26,7 @@ JudgeServer = runpy.run_path(str(JUDGE))["JudgeServer"]
 
 
 class CompletionsServer(JudgeServer):
-    """Completes by `engine`, one request at a time; `spoil` is merged into every choice of a proper response."""
+    """Completes with `engine`, one request at a time; `spoil` overrides fields of every choice of a valid response."""
 
     def __init__(self, engine: Engine, schedule: Iterable[str] = (), *, port: int = 0, **options: Any) -> None:
         """Set up the server."""

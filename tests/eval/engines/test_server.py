@@ -1,4 +1,4 @@
-"""The engine over a real HTTP server: the ids of the model itself, whatever the server and the network do meanwhile."""
+"""The engine over a real HTTP server returns the ids of the model itself under server and network faults."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def expected(here: transformers.Engine, prompts: list[Prompt]) -> dict[str, Any]
 
 @contextmanager
 def serving(here: transformers.Engine, schedule: Any = (), **options: Any) -> Iterator[tuple[Any, Callable[..., Any]]]:
-    """A server, and what makes an engine on it that does not wait long."""
+    """A server, and a factory of engines on it with short timeouts."""
     with CompletionsServer(here, schedule, **options) as served:
 
         def engine(**more: Any) -> server.Engine:
@@ -83,7 +83,7 @@ def test_ids_are_those_of_the_model(here: transformers.Engine, prompts: list[Pro
 @pytest.mark.parametrize(
     "fault", ["429", "429_after", "500", "503_after", "reset", "short", "hang", "half_json", "html"]
 )
-def test_what_passes_is_tried_again(
+def test_transient_errors_are_retried(
     here: transformers.Engine, prompts: list[Prompt], expected: dict, fault: str
 ) -> None:
     schedule = chain(["ok", fault, fault], ["slow", "ok"] * 3, [fault], repeat("ok"))
@@ -93,7 +93,7 @@ def test_what_passes_is_tried_again(
     assert served.served[fault] == 3
 
 
-def test_a_prompt_that_is_refused_is_a_failure_of_its_row_alone(
+def test_a_rejected_prompt_fails_only_its_own_row(
     here: transformers.Engine, prompts: list[Prompt], expected: dict
 ) -> None:
     with serving(here, chain(["ok", "400"], repeat("ok"))) as (_, engine):
@@ -116,27 +116,28 @@ def test_prompts_without_tokens_or_room_are_not_sent(here: transformers.Engine) 
 
 def test_several_completions_of_a_prompt_are_one_request(here: transformers.Engine, prompts: list[Prompt]) -> None:
     with serving(here) as (served, engine):
-        several = dict(engine().several(prompts, SAMPLED, STOP, 3, log_probs=True))
-        with pytest.raises(ConfigError, match="greedy completions of one prompt are one"):
-            dict(engine().several(prompts, GREEDY, STOP, 3))
+        completions = dict(engine().generate_n(prompts, SAMPLED, STOP, 3, log_probs=True))
+        with pytest.raises(ConfigError, match="greedy completions of one prompt are identical"):
+            dict(engine().generate_n(prompts, GREEDY, STOP, 3))
     assert len(served.requests) == len(prompts)
     for prompt in prompts:
-        each = [Prompt(str(index), prompt.ids, prompt.seed - 2**63 + index) for index in range(3)]
-        alone = dict(here.generate(each, SAMPLED, STOP))
-        assert [made.ids for made in several[prompt.key]] == [alone[str(index)].ids for index in range(3)]
-        assert all(made.log_probs == tuple(-1.0 - i for i in range(len(made.ids))) for made in several[prompt.key])
+        single = [Prompt(str(index), prompt.ids, prompt.seed - 2**63 + index) for index in range(3)]
+        alone = dict(here.generate(single, SAMPLED, STOP))
+        each = completions[prompt.key]
+        assert [made.ids for made in each] == [alone[str(index)].ids for index in range(3)]
+        assert all(made.log_probs == tuple(-1.0 - i for i in range(len(made.ids))) for made in each)
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        ({"token_ids": [1, 2, 3], "finish_reason": "stop"}, r"does not heed `stop_token_ids`"),
-        ({"token_ids": [1, 2, 3], "finish_reason": "length"}, r"after 3 of 12 tokens.*does not heed"),
-        ({"token_ids": [0, 12], "finish_reason": "stop"}, r"does not heed"),
-        ({"prompt_token_ids": [1, 1]}, r"read another prompt"),
+        ({"token_ids": [1, 2, 3], "finish_reason": "stop"}, r"ignores `stop_token_ids`"),
+        ({"token_ids": [1, 2, 3], "finish_reason": "length"}, r"after 3 of 12 tokens.*ignores"),
+        ({"token_ids": [0, 12], "finish_reason": "stop"}, r"ignores"),
+        ({"prompt_token_ids": [1, 1]}, r"changed the prompt"),
     ],
 )
-def test_a_server_that_does_otherwise_than_asked_stops_the_run(
+def test_a_server_that_does_not_follow_the_request_stops_the_run(
     here: transformers.Engine, spoil: dict, message: str
 ) -> None:
     with serving(here, spoil=spoil) as (_, engine), pytest.raises(ConfigError, match=message):
@@ -151,13 +152,13 @@ def test_a_server_without_ids_stops_the_run(here: transformers.Engine, prompts: 
         dict(engine().generate(prompts, GREEDY, STOP))
 
 
-def test_an_end_that_is_no_end_of_a_turn_is_a_failure(here: transformers.Engine) -> None:
+def test_an_unknown_finish_reason_is_a_failure(here: transformers.Engine) -> None:
     with serving(here, spoil={"finish_reason": "abort"}) as (_, engine):
         [(_, result)] = engine().generate([Prompt("p", [7], 0)], GREEDY, STOP)
     assert isinstance(result, Failure) and result.kind == "finish_abort"
 
 
-def test_the_model_is_found_or_named(here: transformers.Engine) -> None:
+def test_an_unknown_or_ambiguous_model_is_reported(here: transformers.Engine) -> None:
     with serving(here) as (served, engine):
         with pytest.raises(ConfigError, match=r"has no 'other'; it serves tiny"):
             list(engine(served_model="other").generate([Prompt("p", [7], 0)], GREEDY, STOP))
@@ -172,14 +173,14 @@ def test_the_model_is_found_or_named(here: transformers.Engine) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"base_url": "http://h/v1"}, r"name the precision that http://h/v1 computes in"),
-        ({"base_url": "http://h/v1", "dtype": "fp8", "vllm": {"seed": 1}}, r"started already"),
+        ({"base_url": "http://h/v1"}, r"set the precision that http://h/v1 computes in"),
+        ({"base_url": "http://h/v1", "dtype": "fp8", "vllm": {"seed": 1}}, r"already running"),
         ({"base_url": "h", "dtype": "fp8"}, r"no server's address"),
         ({"concurrency": 0}, r"at least 1"),
         ({"vllm": {"generation_config": "auto"}}, r"engine.vllm.generation_config can't be set"),
     ],
 )
-def test_settings_that_cannot_work_are_refused_before_anything_starts(
+def test_invalid_settings_are_rejected_before_anything_starts(
     here: transformers.Engine, options: dict, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -190,7 +191,7 @@ def test_a_given_server_that_goes_away_ends_the_run(here: transformers.Engine, p
     with serving(here) as (_, engine):
         made = engine(patience_s=1.0, concurrency=1).generate(cycle(prompts[:2]), GREEDY, STOP)
         next(made)
-    with pytest.raises(ConfigError, match=r"does not answer any more .*run again when it is back"):
+    with pytest.raises(ConfigError, match=r"no longer answers .*run again when it is back"):
         list(made)
 
 
@@ -207,16 +208,16 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-def test_a_server_of_ours_is_started_when_needed_and_stopped_with_the_engine(
+def test_a_server_is_started_on_first_use_and_stopped_with_the_engine(
     here: transformers.Engine, prompts: list[Prompt], expected: dict
 ) -> None:
     engine = own(here, vllm={"enforce_eager": True, "max_model_len": 512}, prefix_caching=False)
     assert list(engine.generate([Prompt("empty", [], 0)], GREEDY, STOP)) and engine._process is None
     assert dict(engine.generate(prompts, GREEDY, STOP)) == expected
     assert engine.max_context == 512
-    told = engine._process.tail()
+    output = engine._process.tail()
     for flags in ("--generation-config vllm", "--no-enable-prefix-caching", "--enforce-eager", "--dtype float32"):
-        assert flags in told
+        assert flags in output
     pid = engine._process._process.pid
     assert not gone(pid)
     del engine
@@ -226,12 +227,12 @@ def test_a_server_of_ours_is_started_when_needed_and_stopped_with_the_engine(
 @pytest.mark.parametrize(
     ("mode", "message"),
     [
-        ("dies:3", r"(?s)the server has ended \(exit status 7\); finished rows are kept.*out of memory"),
+        ("dies:3", r"(?s)the server has exited \(exit status 7\); finished rows are kept.*out of memory"),
         ("silent", r"(?s)the server was not up after 1 s.*starting as serve"),
         ("old", r"vLLM 0\.10\.0 is outside"),
     ],
 )
-def test_a_server_of_ours_that_fails_ends_the_run(
+def test_a_started_server_that_fails_ends_the_run(
     here: transformers.Engine, prompts: list[Prompt], monkeypatch: pytest.MonkeyPatch, mode: str, message: str
 ) -> None:
     monkeypatch.setenv("USERTURN_TEST_SERVER", mode)
@@ -241,21 +242,21 @@ def test_a_server_of_ours_that_fails_ends_the_run(
 
 
 @pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed here")
-def test_without_vllm_and_program_it_says_how_to_install_it(here: transformers.Engine) -> None:
+def test_without_vllm_and_program_the_error_says_how_to_install_it(here: transformers.Engine) -> None:
     with pytest.raises(ConfigError, match=r"vLLM is not installed here"):
         list(server.Engine(here.folder).generate([Prompt("p", [7], 0)], GREEDY, STOP))
 
 
-def test_a_program_that_is_not_there_is_named(here: transformers.Engine) -> None:
+def test_a_missing_program_is_named_in_the_error(here: transformers.Engine) -> None:
     engine = server.Engine(here.folder, program="no-such-program serve")
     with pytest.raises(ConfigError, match=r"can't start no-such-program .*set engine\.program"):
         list(engine.generate([Prompt("p", [7], 0)], GREEDY, STOP))
 
 
-def test_a_probe_goes_on_where_its_server_died(
+def test_a_probe_resumes_where_its_server_died(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def probed(folder: Path, engine: dict[str, Any]) -> int:
+    def run_probe(folder: Path, engine: dict[str, Any]) -> int:
         config = {
             "model": str(tiny_model),
             "format": "smollm2",
@@ -273,14 +274,14 @@ def test_a_probe_goes_on_where_its_server_died(
     ours = {"name": "server", "program": f"{sys.executable} {SCRIPT} serve", "dtype": "float32", "concurrency": 1}
     run = tmp_path / "run"
     monkeypatch.setenv("USERTURN_TEST_SERVER", "dies:4")
-    assert probed(run, ours) == 2
-    assert "the server has ended (exit status 7); finished rows are kept" in capsys.readouterr().err
+    assert run_probe(run, ours) == 2
+    assert "the server has exited (exit status 7); finished rows are kept" in capsys.readouterr().err
     kept = (run / "turns.jsonl").read_bytes()
-    assert kept.count(b"\n") >= 3 and not (run / "summary.json").exists(), "what was answered before it died is kept"
+    assert kept.count(b"\n") >= 3 and not (run / "summary.json").exists(), "rows answered before it died are kept"
     monkeypatch.delenv("USERTURN_TEST_SERVER")
-    assert probed(run, ours) == 0
+    assert run_probe(run, ours) == 0
     assert (run / "turns.jsonl").read_bytes().startswith(kept)
-    assert probed(tmp_path / "here", {"name": "transformers", "device": "cpu"}) == 0
+    assert run_probe(tmp_path / "here", {"name": "transformers", "device": "cpu"}) == 0
     rows = [{row.id: row.to_json() for row in read_rows(folder / "rows.jsonl")} for folder in (run, tmp_path / "here")]
     assert rows[0] == rows[1]
 

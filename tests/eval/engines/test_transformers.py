@@ -28,7 +28,7 @@ SAMPLED = Sampling(max_tokens=20, temperature=0.9, top_p=0.9, top_k=50)
 def folder_of(
     random_model: Callable[[str, int], Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """The model folder of a family, made once."""
+    """The model folder of a family, created once."""
     made: dict[str, Path] = {}
 
     def folder(family: str) -> Path:
@@ -54,7 +54,7 @@ def prompts(count: int = 24, longest: int = 40) -> list[Prompt]:
 
 
 def one_by_one(folder: Path, max_tokens: int) -> dict[str, tuple[int, ...]]:
-    """What `generate` of transformers makes of each prompt alone."""
+    """The results of `generate` of transformers for each prompt alone."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -83,7 +83,7 @@ def test_greedy_ids_are_those_of_generate_however_rows_are_batched(
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen3_5", "gemma3"])
-def test_left_padding_leaves_the_logits_of_a_single_row_alone(folder_of: Callable[[str], Path], family: str) -> None:
+def test_left_padding_does_not_change_the_logits_of_a_row(folder_of: Callable[[str], Path], family: str) -> None:
     import torch
 
     model = Engine(folder_of(family), device="cpu").model
@@ -101,7 +101,7 @@ def test_left_padding_leaves_the_logits_of_a_single_row_alone(folder_of: Callabl
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen3_5"])
-def test_a_sampled_row_depends_on_its_own_seed_alone(folder_of: Callable[[str], Path], family: str) -> None:
+def test_a_sampled_row_depends_only_on_its_own_seed(folder_of: Callable[[str], Path], family: str) -> None:
     rows = prompts()
     results = []
     for order, batch_rows in ((rows, 64), (rows[::-1], 3), (rows[5:] + rows[:5], 1)):
@@ -123,7 +123,7 @@ def test_finish_reasons(llama: Engine) -> None:
     assert stopped == Completion(first.ids, "stop")
 
 
-def test_prompts_that_cannot_run_are_failures_and_cost_no_other_row(llama: Engine) -> None:
+def test_invalid_prompts_fail_without_affecting_other_rows(llama: Engine) -> None:
     too_long = Prompt("long", [1] * (llama.max_context - GREEDY.max_tokens + 1), 0)
     fits = Prompt("fits", [1] * (llama.max_context - GREEDY.max_tokens), 0)
     results = dict(llama.generate([Prompt("empty", [], 0), *prompts(3), too_long, fits], GREEDY, STOP))
@@ -133,7 +133,7 @@ def test_prompts_that_cannot_run_are_failures_and_cost_no_other_row(llama: Engin
     assert len(results) == 4 and all(isinstance(result, Completion) for result in results.values())
 
 
-def test_a_token_that_the_model_does_not_know_stops_at_once(llama: Engine) -> None:
+def test_a_token_outside_the_vocabulary_stops_the_run(llama: Engine) -> None:
     with pytest.raises(ValueError, match=r"row 7 has token 97, .* know 97 tokens"):
         list(llama.generate([Prompt("row 7", [3, VOCABULARY], 0)], GREEDY, STOP))
 
@@ -169,7 +169,7 @@ def test_out_of_memory_halves_the_batch_and_changes_no_row(
         assert dict(results) == expected
 
 
-def test_a_row_that_does_not_fit_alone_fails_and_the_others_go_on(
+def test_a_row_that_does_not_fit_alone_fails_and_the_others_continue(
     llama: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
@@ -190,7 +190,7 @@ def test_a_row_that_does_not_fit_alone_fails_and_the_others_go_on(
     assert all(rows[key] == expected[key] for key in rows.keys() - failed)
 
 
-def test_other_errors_are_not_taken_for_a_lack_of_memory(llama: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_are_not_treated_as_out_of_memory(llama: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     fail_above(monkeypatch, 0, lambda: RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         list(llama.generate(prompts(), GREEDY, STOP))
@@ -198,7 +198,7 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory(llama: Engine, monkeypa
 
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
-def test_logits_that_are_not_finite_fail_their_row_alone(
+def test_non_finite_logits_fail_only_their_row(
     llama: Engine, monkeypatch: pytest.MonkeyPatch, bad: float, sampling: Sampling
 ) -> None:
     expected = dict(llama.generate(prompts(), sampling, STOP))
@@ -236,8 +236,8 @@ def test_an_endless_stream_of_prompts_is_taken_a_window_at_a_time(llama: Engine)
 def test_the_caller_is_not_left_in_inference_mode(llama: Engine) -> None:
     import torch
 
-    for _ in llama.generate(prompts(4), GREEDY, STOP):
-        assert not torch.is_inference_mode_enabled()
+    modes = [torch.is_inference_mode_enabled() for _ in llama.generate(prompts(4), GREEDY, STOP)]
+    assert modes == [False] * 4
 
 
 def test_the_generation_config_of_the_model_is_never_applied(folder_of: Callable[[str], Path], tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_the_generation_config_of_the_model_is_never_applied(folder_of: Callable
         assert dict(Engine(loud).generate(prompts(), sampling, STOP)) == expected
 
 
-def test_weights_are_read_when_the_first_prompt_comes(llama: Engine) -> None:
+def test_weights_are_loaded_on_the_first_prompt(llama: Engine) -> None:
     assert list(llama.generate([], GREEDY, STOP)) == []
     assert "model" not in vars(llama)
     assert len(list(llama.generate(prompts(1), GREEDY, STOP))) == 1
@@ -264,19 +264,15 @@ def test_weights_are_read_when_the_first_prompt_comes(llama: Engine) -> None:
     [
         ({"batch_tokens": 0}, "batch_tokens is 0"),
         ({"batch_rows": -1}, "batch_rows is -1"),
-        ({"device": "no such thing"}, "device is 'no such thing'.*try auto"),
+        ({"device": "no such thing"}, "device 'no such thing' is not available.*try auto"),
     ],
 )
-def test_a_setting_that_cannot_work_says_which(
-    folder_of: Callable[[str], Path], options: dict[str, Any], message: str
-) -> None:
+def test_an_invalid_setting_is_named(folder_of: Callable[[str], Path], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Engine(folder_of("llama"), **options)
 
 
-def test_weights_that_are_cut_off_or_lack_tensors_are_an_error(
-    folder_of: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_truncated_or_incomplete_weights_are_an_error(folder_of: Callable[[str], Path], tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     for file in folder_of("llama").iterdir():

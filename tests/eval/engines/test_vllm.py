@@ -1,4 +1,4 @@
-"""The engine on vLLM itself: the ids that transformers gives, in this process and behind a server of ours.
+"""The engine on vLLM itself gives the same ids as transformers, in this process and through a server.
 
 Tests marked `vllm` need vLLM: `make test-vllm` runs them in an environment of their own.
 """
@@ -149,7 +149,7 @@ def test_greedy_ids_and_finish_reasons_are_those_of_transformers(case: Case) -> 
 
 
 @pytest.mark.vllm
-def test_random_weights_stop_at_the_ids_that_are_asked_for(random_case: Case) -> None:
+def test_generation_stops_at_the_given_ids(random_case: Case) -> None:
     made = dict(random_case.there.generate(random_case.prompts, GREEDY, random_case.stop_ids))
     assert {result.finish for result in made.values()} == {"stop", "length"}
     unstopped = dict(random_case.there.generate(random_case.prompts, GREEDY, frozenset({1})))
@@ -171,7 +171,7 @@ def test_several_turns_of_a_prompt_with_their_log_probs(random_case: Case) -> No
     import torch
 
     case = random_case
-    made = dict(case.there.several(case.prompts, SAMPLED, case.stop_ids, 4, log_probs=True))
+    made = dict(case.there.generate_n(case.prompts, SAMPLED, case.stop_ids, 4, log_probs=True))
     assert all(len(turns) == 4 for turns in made.values())
     assert sum(len({turn.ids for turn in turns}) for turns in made.values()) > 3 * len(made)
     for prompt in case.prompts[:5]:
@@ -179,8 +179,8 @@ def test_several_turns_of_a_prompt_with_their_log_probs(random_case: Case) -> No
             own = case.logits([*prompt.ids, *turn.ids]).log_softmax(-1)[len(prompt.ids) - 1 : -1]
             expected = own.gather(1, torch.tensor(turn.ids)[:, None])[:, 0]
             assert torch.allclose(torch.tensor(turn.log_probs), expected, atol=1e-3)
-    with pytest.raises(ConfigError, match="greedy completions of one prompt are one"):
-        dict(case.there.several(case.prompts, GREEDY, case.stop_ids, 2))
+    with pytest.raises(ConfigError, match="greedy completions of one prompt are identical"):
+        dict(case.there.generate_n(case.prompts, GREEDY, case.stop_ids, 2))
 
 
 @pytest.mark.vllm
@@ -197,8 +197,8 @@ def test_prompts_without_tokens_or_room_fail_alone_and_a_caller_may_stop_early(r
 
 
 @pytest.mark.vllm
-def test_weights_that_are_handed_over_as_trl_does_are_served(random_case: Case) -> None:
-    """Straight to the model in vLLM's worker, a weight at a time; what stood in the cache is of no use any more."""
+def test_weights_synced_as_trl_does_are_used(random_case: Case) -> None:
+    """Weights are loaded into the model in vLLM's worker one at a time, which makes the cache stale."""
     case, prompt = random_case, random_case.prompts[0]
     worker = case.there.core.model_executor.driver_worker.model_runner
     ((name, weights),) = [pair for pair in case.here.model.named_parameters() if is_last_norm(pair[0])]
@@ -206,7 +206,7 @@ def test_weights_that_are_handed_over_as_trl_does_are_served(random_case: Case) 
 
     def look() -> Compared:
         greedy = Sampling(max_tokens=TOKENS)
-        ((_, (said,)),) = case.there.several([prompt], greedy, frozenset(), 1, log_probs=True)
+        ((_, (said,)),) = case.there.generate_n([prompt], greedy, frozenset(), 1, log_probs=True)
         return compared(case.here.model, prompt.ids, Said(said.ids, said.log_probs))
 
     def hand_over() -> None:
@@ -229,7 +229,7 @@ def test_weights_that_are_handed_over_as_trl_does_are_served(random_case: Case) 
 
 
 @pytest.mark.vllm
-def test_what_stands_in_for_vllm_in_the_tests_of_training_takes_what_vllm_takes(environment: None) -> None:
+def test_the_fake_vllm_of_the_training_tests_accepts_what_vllm_accepts(environment: None) -> None:
     from vllm import LLM, SamplingParams
     from vllm.engine.arg_utils import EngineArgs
 
@@ -242,7 +242,7 @@ def test_what_stands_in_for_vllm_in_the_tests_of_training_takes_what_vllm_takes(
 
 
 @pytest.mark.vllm
-def test_what_vllm_does_not_know_is_told_in_a_line(random_llama: Path, environment: None) -> None:
+def test_an_unknown_vllm_argument_gives_a_one_line_error(random_llama: Path, environment: None) -> None:
     engine = vllm.Engine(random_llama, vllm={"no_such_argument": 1})
     with pytest.raises(ConfigError, match=r"vLLM does not start with .*no_such_argument"):
         list(engine.generate([Prompt("p", [1], 0)], GREEDY, frozenset({2})))
@@ -250,7 +250,7 @@ def test_what_vllm_does_not_know_is_told_in_a_line(random_llama: Path, environme
 
 @pytest.mark.vllm
 @pytest.mark.timeout(3600)  # two servers start, and three processes of each import vLLM
-def test_a_server_gives_the_same_ids_and_a_killed_one_leaves_a_run_that_goes_on(
+def test_a_server_gives_the_same_ids_and_a_run_resumes_after_it_is_killed(
     random_case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VLLM_ENABLE_V1_MULTIPROCESSING")
@@ -260,7 +260,7 @@ def test_a_server_gives_the_same_ids_and_a_killed_one_leaves_a_run_that_goes_on(
 
     killed, made = engine(), {}
     finished = killed.generate(random_case.prompts, GREEDY, random_case.stop_ids)
-    with pytest.raises(ConfigError, match=r"has ended|does not answer any more") as error:
+    with pytest.raises(ConfigError, match=r"has exited|no longer answers") as error:
         for key, result in finished:
             made[key] = result
             if len(made) == 3:
@@ -271,8 +271,8 @@ def test_a_server_gives_the_same_ids_and_a_killed_one_leaves_a_run_that_goes_on(
     rest = [prompt for prompt in random_case.prompts if prompt.key not in made]
     made |= dict(again.generate(rest, GREEDY, random_case.stop_ids))
     assert random_case.differences(made) == []
-    several = dict(again.several(random_case.prompts[:3], SAMPLED, random_case.stop_ids, 3, log_probs=True))
-    here = dict(random_case.there.several(random_case.prompts[:3], SAMPLED, random_case.stop_ids, 3, log_probs=True))
+    several = dict(again.generate_n(random_case.prompts[:3], SAMPLED, random_case.stop_ids, 3, log_probs=True))
+    here = dict(random_case.there.generate_n(random_case.prompts[:3], SAMPLED, random_case.stop_ids, 3, log_probs=True))
     for key, turns in several.items():
         assert [turn.ids for turn in turns] == [turn.ids for turn in here[key]]
         for turn, same in zip(turns, here[key], strict=True):

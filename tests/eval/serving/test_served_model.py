@@ -1,4 +1,4 @@
-"""A server is asked for its models; whatever it says instead ends with one line. Choosing: `engines/test_server.py`."""
+"""The models of a server are listed; any other response gives a one-line error. Choosing: `engines/test_server.py`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_only_model_is_taken_with_its_context() -> None:
         (200, b"[]"),
     ],
 )
-def test_anything_else_is_told_in_a_line(status: int, body: bytes) -> None:
+def test_any_other_response_gives_a_one_line_error(status: int, body: bytes) -> None:
     with (
         answering(status, body) as (url, _),
         pytest.raises(ConfigError, match=r"no list of models at http.*/v1/models "),

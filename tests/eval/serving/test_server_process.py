@@ -1,4 +1,4 @@
-"""A server of ours is waited for, watched and stopped, with all that it has started."""
+"""A server process is waited for, monitored and stopped together with its children."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_healthy_server_runs_until_it_is_stopped() -> None:
         assert process.tail() == f"  options serve --host 127.0.0.1 --port {process.port}"
     finally:
         process.stop()
-    with pytest.raises(ConfigError, match=r"the server has ended \(signal SIGTERM\)"):
+    with pytest.raises(ConfigError, match=r"the server has exited \(signal SIGTERM\)"):
         process.check_alive()
     process.stop()
 
@@ -42,33 +42,33 @@ def test_a_healthy_server_runs_until_it_is_stopped() -> None:
 @pytest.mark.parametrize(
     ("status", "body"), [(404, b""), (200, b"hello"), (200, b'{"name": "x"}'), (200, b"[]"), (200, b"")]
 )
-def test_another_program_than_vllm_is_told(status: int, body: bytes) -> None:
+def test_a_program_other_than_vllm_is_rejected(status: int, body: bytes) -> None:
     other = f"self.send_response(200 if self.path == '/health' else {status})"
     code = SERVES.replace('self.send_response(200 if self.path == "/health" else 404)', other)
     process = start(code.replace("self.end_headers()", f"self.end_headers(); self.wfile.write({body!r})"))
     try:
         process.wait_until_healthy(60, every=0.05)
-        with pytest.raises(ConfigError, match=r"does not say which vLLM it is .*\n  options serve"):
+        with pytest.raises(ConfigError, match=r"does not report a vLLM version .*\n  options serve"):
             process.version()
     finally:
         process.stop()
 
 
-def test_one_that_ends_before_it_is_up_is_told_with_its_last_lines() -> None:
+def test_an_early_exit_is_reported_with_the_last_lines_of_output() -> None:
     process = start("print('line', flush=True); raise SystemExit('no memory')")
-    with pytest.raises(ConfigError, match=r"(?s)has ended \(exit status 1\).*\n  line\n  no memory"):
+    with pytest.raises(ConfigError, match=r"(?s)has exited \(exit status 1\).*\n  line\n  no memory"):
         process.wait_until_healthy(60, every=0.05)
 
 
-def test_one_that_does_not_come_up_is_stopped() -> None:
+def test_a_server_that_does_not_become_healthy_is_stopped() -> None:
     process = start("import time; time.sleep(600)")
-    with pytest.raises(ConfigError, match=r"not up after 0\.2 s; give it more by engine\.start_s"):
+    with pytest.raises(ConfigError, match=r"not up after 0\.2 s; raise engine\.start_s"):
         process.wait_until_healthy(0.2, every=0.05)
-    with pytest.raises(ConfigError, match=r"has ended"):
+    with pytest.raises(ConfigError, match=r"has exited"):
         process.check_alive()
 
 
-def test_one_that_ignores_the_request_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval.serving.server_process.STOP_S", 0.2)
     ignores = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     process = start(ignores + SERVES)

