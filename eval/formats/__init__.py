@@ -1,1 +1,1 @@
-"""Chat families, one file each: `class Format(ChatFormat)` owns every special token of its family."""
+"""Chat families, one file each: `class Format(ChatFormat)` defines all special tokens of its family."""

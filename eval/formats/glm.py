@@ -1,10 +1,10 @@
-"""GLM-4.5, 4.6 and 4.7: no token ends a turn, the header of the next one does. User texts verbatim, answers trimmed.
+"""GLM-4.5, 4.6 and 4.7: a turn is ended by the header of the next one. User texts verbatim, answers trimmed.
 
-As history an answer stands behind `<|assistant|>\\n<think></think>\\n` (4.5, 4.6) or `<|assistant|></think>` (4.7), and
-a user turn is opened by `<|user|>\\n` or `<|user|>`. With thinking off, 4.5 and 4.6 write `/nothink` after every user
-text; it is the template's, so it is neither trained nor part of what a user said. With thinking on, 4.5 and 4.6 leave
-it to the model to write `<think>`, 4.7 opens it. `thinking` is on unless told, because so are the shipped templates:
-they think unless `enable_thinking` is false. Which version it is, the template of the checkpoint says.
+In the history, an answer follows `<|assistant|>\\n<think></think>\\n` (4.5, 4.6) or `<|assistant|></think>` (4.7), and
+a user turn is opened by `<|user|>\\n` or `<|user|>`. With thinking off, 4.5 and 4.6 append `/nothink` to every user
+text; it belongs to the template, so it is neither trained nor part of the user's text. With thinking on, the model
+itself generates `<think>` in 4.5 and 4.6, while the template of 4.7 opens it. `thinking` is on by default, as in the
+shipped templates, which think unless `enable_thinking` is false. The checkpoint's template determines the version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Format(ThinkingFormat):
     """GLM-4.5, 4.6 and 4.7, all sizes."""
 
     name = "glm"
-    # <|assistant|> ends a user turn, but no generation_config.json has it: without it the model answers itself
+    # <|assistant|> ends a user turn, but is in no generation_config.json: without it the model goes on to answer itself
     stops: ClassVar = {
         "user": ("<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
         "assistant": ("<|user|>", "<|observation|>", "<|endoftext|>"),
@@ -38,8 +38,8 @@ class Format(ThinkingFormat):
         self._switch = self._template.closed(("user",)).pieces[-1]
 
     def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
-        """As it is said, less what the template writes: the switch after a user's text, the line before an answer."""
-        said = super().read(ids, role, finish)
+        """Drops what the template writes: the `/nothink` switch after a user text, the line break before an answer."""
+        utterance = super().read(ids, role, finish)
         if role == "user":
-            return said._replace(text=said.text.removesuffix(self._switch))
-        return said._replace(text=said.text.removeprefix("\n"))
+            return utterance._replace(text=utterance.text.removesuffix(self._switch))
+        return utterance._replace(text=utterance.text.removeprefix("\n"))

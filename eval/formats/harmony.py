@@ -1,9 +1,9 @@
-"""gpt-oss (harmony): every turn is one message, an answer one for each channel it speaks on; texts verbatim.
+"""gpt-oss (harmony): every turn is one message, except that an answer has one message per channel; texts verbatim.
 
 The template writes a system message with an identity, a date and the reasoning effort, and puts a system text into a
-developer message. As history an answer is `<|start|>assistant<|channel|>final<|message|>yo<|end|>`; `<|return|>` closes
-the last one instead. Generation starts behind `<|start|>assistant`: the model writes its reasoning on the channel
-analysis, ends that message with `<|end|>`, and writes its text on the channel final. Format: OpenAI harmony.
+developer message. In the history, an answer is `<|start|>assistant<|channel|>final<|message|>yo<|end|>`; a final one is
+closed by `<|return|>` instead. Generation starts after `<|start|>assistant`: the model writes its reasoning on the
+channel analysis, ends that message with `<|end|>`, and writes its text on the channel final. Format: OpenAI harmony.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 DATE = "2025-08-05"
-"""The day the weights came out: the template would write today's, and no two days would give the same ids."""
+"""Release date of the weights; without it, the template writes today's date, and the ids change daily."""
 
 
 class Format(ChatFormat):
     """gpt-oss, both sizes."""
 
     name = "harmony"
-    # <|end|> ends any message: a user's turn, but an assistant's reasoning too, so that it must not end an answer
+    # <|end|> ends any message: a user turn, but also an assistant's reasoning, so it must not end an answer
     stops: ClassVar = {
         "user": ("<|end|>", "<|return|>", "<|call|>"),
         "assistant": ("<|return|>", "<|call|>"),
@@ -46,13 +46,13 @@ class Format(ChatFormat):
         self._start, self._channel, self._message, self._end = self._mark_ids
 
     def reasons_in(self, message: Message) -> bool:
-        """Where there is a reasoning, be it empty: an answer may well do without a message on another channel."""
+        """True if the message has a reasoning, even an empty one: an answer needs no message on another channel."""
         return message.reasoning is not None
 
     def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
-        """The first final message; what was said on other channels before it is the reasoning.
+        """The text is the first final message, the reasoning all messages on other channels before it.
 
-        A turn that never gets to a final message is a turn cut off. One without any mark is all text.
+        A turn without a final message counts as truncated. A turn without any mark is all text.
         """
         if role != "assistant" or not {self._channel, self._message} & set(ids):
             return super().read(ids, role, finish)
@@ -64,7 +64,7 @@ class Format(ChatFormat):
         return Utterance("", "\n".join(before) or None, "length")
 
     def _messages(self, ids: list[int]) -> Iterator[tuple[str, str, bool]]:
-        """(channel, text, whether its end is there) of each message; its header is cut at the first word."""
+        """(channel, text, whether it is closed) of each message; the channel is the first word after its mark."""
         while self._message in ids:
             begin = ids.index(self._message) + 1
             end = next((at for at in range(begin, len(ids)) if ids[at] in (self._end, self._start)), len(ids))

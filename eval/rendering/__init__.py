@@ -1,1 +1,1 @@
-"""How a conversation is spoken to a model: layouts of chat templates, text as plain tokens, reasoning apart."""
+"""Rendering of conversations as token ids: layouts of chat templates, plain-text encoding, reasoning."""

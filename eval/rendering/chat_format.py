@@ -1,12 +1,12 @@
-"""How a conversation is spoken to a model: roles and texts in, token ids out, and back.
+"""Renders conversations as token ids in a model's chat format, and parses generated ids back into text.
 
-The one place that renders: the probe, SFT and RL all speak through a `ChatFormat`, so a turn is opened with the same
-ids everywhere. What stands around the texts comes from the tokenizer's own chat template and is tokenized with its
-control tokens; texts are tokenized as plain text, whatever they hold. What a family adds (its stop tokens, its
-template's variables, where its reasoning ends) is one file in `eval/formats/`; this file knows no family.
+The probe, SFT and RL all render through a `ChatFormat`, so a turn is opened with the same ids everywhere. The pieces
+around the texts come from the tokenizer's own chat template and are tokenized with its control tokens; texts are
+tokenized as plain text, whatever they contain. What is specific to a family (stop tokens, template variables, where
+reasoning ends) is one file in `eval/formats/`.
 
-Reasoning is kept apart from text. It is written in the last assistant turn of a whole conversation alone, by families
-that reason; no turn is ever opened after it.
+Reasoning is kept separate from text. Families that reason render it only in the final assistant turn of a complete
+conversation; no turn is opened after it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TrainOn = Literal["user", "assistant", "both"]
 
 IGNORED = -100
-"""The label that torch's cross entropy leaves out."""
+"""The label that torch's cross entropy ignores."""
 CHECKED: tuple[tuple[Role, ...], ...] = (
     ("user",),
     ("user", "assistant"),
@@ -35,48 +35,48 @@ CHECKED: tuple[tuple[Role, ...], ...] = (
     ("system", "user"),
     ("system", "user", "assistant", "user"),
 )
-"""Conversations that a template must get right before anything is measured with it."""
+"""Role sequences on which every template is validated before it is used."""
 
 
 class Utterance(NamedTuple):
-    """What was said in one generated turn."""
+    """The parsed content of one generated turn."""
 
     text: str
     reasoning: str | None
-    """None: no word of reasoning."""
+    """None if there is no reasoning."""
     finish: Literal["stop", "length"]
-    """"length": cut off, or the reasoning never came to a text."""
+    """"length": truncated, or the reasoning never ended."""
 
 
 class ChatFormat:
-    """Speak conversations in the chat template that a tokenizer carries.
+    """Renders conversations with the chat template of a tokenizer.
 
-    `history` says how an assistant turn is rendered when a user turn is opened after it: "as_history", as the past
-    turn it is in the conversation to come, or "as_last", as the last turn of the conversation so far, which is what
-    rendering the messages and appending a header gives. They differ in families that put a think block or another
-    closing token into the last assistant turn.
+    `history` decides how an assistant turn is rendered when a user turn is opened after it: "as_history", as an earlier
+    turn of the continued conversation, or "as_last", as the final turn of the conversation so far, which is what
+    rendering the messages and appending a header gives. They differ in families that put a think block or a different
+    closing token into the final assistant turn.
 
     Raises:
-        ValueError: no chat template, no stop token or not every mark of this family in the vocabulary, or a template
-            that drops a message, lacks the prefix property or tokenizes differently in pieces; the message says which.
+        ValueError: there is no chat template, a stop token or mark of the family is not in the vocabulary, or the
+            template drops a message, lacks the prefix property or tokenizes differently in pieces.
     """
 
     name: ClassVar[str]
     stops: ClassVar[Mapping[str, tuple[str, ...]]]
-    """For each role that can be generated, the tokens that end its turn; those that the tokenizer has are used."""
+    """Role that can be generated -> tokens that end its turn; at least one must be in the tokenizer."""
     marks: ClassVar[tuple[str, ...]] = ()
-    """Further control tokens that every tokenizer of this family has, whether or not they are written."""
+    """Further control tokens that every tokenizer of this family must have."""
     closers: ClassVar[Mapping[str, str]] = {}
-    """By role, the token that closes a last turn in families whose template leaves that to the next header."""
+    """Role -> token that closes a final turn, in families whose template leaves that to the next header."""
     reasoning_field: ClassVar[str] = "reasoning_content"
-    """The key of a message under which the template takes an assistant's reasoning."""
+    """The key of a message from which the template reads an assistant's reasoning."""
     template_variables: Mapping[str, Any] = {}
     options: Mapping[str, Any] = {}
-    """What is chosen or pinned for this family beyond `history`: rows of other options are of another protocol."""
+    """Options of this family besides `history`; they are part of a run's protocol."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, history: History = "as_history") -> None:
         if history not in get_args(History):
-            raise ValueError(f"history is {history!r}; it can be {' or '.join(get_args(History))}")
+            raise ValueError(f"history is {history!r}; it must be {' or '.join(get_args(History))}")
         source = tokenizer.name_or_path or type(tokenizer).__name__
         if not tokenizer.chat_template:
             raise ValueError(
@@ -97,38 +97,38 @@ class ChatFormat:
         self._check()
 
     def open_turn(self, messages: Sequence[Message], role: str) -> list[int]:
-        """The ids of `messages` ending in the exact header of the next turn, which the model will speak as `role`.
+        """The ids of `messages` followed by the header of the next turn, which the model generates as `role`.
 
-        With `history="as_history"` they are a prefix of `ids([*messages, Message(role, ...)])`, whatever is said. An
+        With `history="as_history"` they are a prefix of `ids([*messages, Message(role, ...)])` for any text. An
         assistant turn is opened by the template's own generation prompt.
 
         Raises:
-            ValueError: no turn of `role` can be generated, or the template refuses these roles.
+            ValueError: no turn of `role` can be generated, or the template rejects this sequence of roles.
         """
         self.stop_ids(role)
         layout = self._template.opened(tuple(message.role for message in messages), role)
         return [token for part in self._parts(layout, messages) for token in part]
 
     def ids(self, messages: Sequence[Message]) -> list[int]:
-        """The ids of a whole conversation, closed as the template closes it or else by the family's closer."""
+        """The ids of a complete conversation, closed by the template or else by the family's closer."""
         return [token for part in self._parts(self._closed(messages), messages) for token in part]
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The text of a whole conversation, for people; a text that looks like a control token looks the same."""
+        """A complete conversation as text, for display: control tokens and texts that look like them are the same."""
         layout = self._closed(messages)
         texts = [slot.fill(messages) for slot in layout.slots]
         return layout.pieces[0] + "".join(text + piece for text, piece in zip(texts, layout.pieces[1:], strict=True))
 
     def example(self, messages: Sequence[Message], train_on: TrainOn) -> tuple[list[int], list[int]]:
-        """Ids and labels, of equal length: the label span of a trained turn is its text and its closing stop token.
+        """Token ids and labels of equal length; a trained turn's labels are its text and its closing stop token.
 
-        In a last assistant turn it begins where generation does, so that reasoning and the marks behind it are in it.
-        Every other label is -100. A user turn is trained if it comes after an assistant turn: an opening question
-        answers nothing. An assistant turn that a user turn follows stands under its history header, which in some
-        families is not the one that generation starts from; to train it there, give the conversation up to it.
+        All other labels are -100. User turns are trained only after an assistant turn: an opening question responds to
+        nothing. In a final assistant turn the labels start where generation starts, so reasoning and its marks are
+        included. An earlier assistant turn is rendered with its history header, which in some families differs from the
+        generation header; to train it as generated, pass the conversation cut after it.
         """
         if train_on not in get_args(TrainOn):
-            raise ValueError(f"train_on is {train_on!r}; it can be {', '.join(get_args(TrainOn))}")
+            raise ValueError(f"train_on is {train_on!r}; it must be one of {', '.join(get_args(TrainOn))}")
         layout = self._closed(messages)
         opening, *parts = self._parts(layout, messages)
         ids, labels = list(opening), [IGNORED] * len(opening)
@@ -146,26 +146,26 @@ class ChatFormat:
         """The ids that end a generated turn of `role`."""
         if role not in self._stop_ids:
             raise ValueError(
-                f"no turn of role {role!r} can be generated; the role can be {' or '.join(self._stop_ids)}"
+                f"no turn of role {role!r} can be generated; the role must be {' or '.join(self._stop_ids)}"
             )
         return self._stop_ids[role]
 
     def clean(self, ids: Sequence[int], role: str) -> Utterance:
-        """What a generated turn says up to its first stop id, other control tokens of its text kept."""
+        """Parse a generated turn up to its first stop id; other control tokens in its text are kept."""
         stops = self.stop_ids(role)
         end = next((position for position, token in enumerate(ids) if token in stops), None)
         return self.read(list(ids[:end]), role, "length" if end is None else "stop")
 
     def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
-        """What the ids of a turn before its stop id say: all text, unless the family tells reasoning from it."""
+        """Parse the ids of a turn before its stop id: all text, unless the family separates reasoning."""
         return Utterance(self.decode(ids), None, finish)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of `ids`, control tokens and white space kept."""
+        """The text of `ids`, including control tokens and white space."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def reasons_in(self, message: Message) -> bool:
-        """Whether `message`, as the last turn of the assistant, is written with a reasoning, be it empty."""
+        """Whether `message`, as a final assistant turn, is rendered with a reasoning, which may be empty."""
         return False
 
     def _closed(self, messages: Sequence[Message]) -> Layout:
@@ -181,10 +181,10 @@ class ChatFormat:
         return str(rendered)
 
     def _parts(self, layout: Layout, messages: Sequence[Message]) -> list[list[int]]:
-        """Ids of piece, text, piece, ..., piece. The lists of pieces are shared: do not change them.
+        """Ids of piece, text, piece, ..., piece. The lists of pieces are cached: do not modify them.
 
-        White space that a piece begins with is tokenized as the end of the text before it: in many vocabularies a full
-        stop and a line break are one token.
+        Leading white space of a piece is tokenized with the text before it: in many vocabularies a full stop and a line
+        break are one token.
         """
         parts = [self._piece(layout.pieces[0])]
         for slot, piece in zip(layout.slots, layout.pieces[1:], strict=True):
@@ -199,13 +199,17 @@ class ChatFormat:
         return self._piece_ids[piece]
 
     def _closing_labels(self, role: str, piece: Sequence[int]) -> list[int]:
-        """The labels of what stands after a text: its first stop id, and no other."""
+        """The labels of the piece after a text: only its first stop id is trained."""
         stops = self.stop_ids(role)
         end = next((position for position, token in enumerate(piece) if token in stops), None)
         return [token if position == end else IGNORED for position, token in enumerate(piece)]
 
     def known(self, tokens: Sequence[str]) -> frozenset[int]:
-        """The ids of those of `tokens` that are control tokens of this tokenizer, at least one."""
+        """The ids of those of `tokens` that are control tokens of this tokenizer.
+
+        Raises:
+            ValueError: none of them is.
+        """
         control = self.tokenizer.added_tokens_encoder
         known = frozenset(control[token] for token in tokens if token in control)
         if not known:
@@ -215,28 +219,28 @@ class ChatFormat:
         return known
 
     def _check(self) -> None:
-        """Raise if the template gets one of a few small conversations wrong."""
+        """Validate the template on the role sequences of `CHECKED`; raises `ValueError`."""
         for roles in CHECKED:
             messages = [Message(role, f"Text {turn}.", reasoning="Reason.") for turn, role in enumerate(roles)]
             ids, text = self.ids(messages), self.render(messages)
-            given = f"{self._where} fails on the turns [{', '.join(roles)}]"
+            failure = f"{self._where} fails on the turns [{', '.join(roles)}]"
             if text != self._run_template(self._as_turns(messages), False) + self.closers.get(roles[-1], ""):
-                raise ValueError(f"{given}: what it writes around the texts depends on the texts")
+                raise ValueError(f"{failure}: the pieces around the texts depend on the texts")
             if ids != self.tokenizer.encode(text, add_special_tokens=False):
-                raise ValueError(f"{given}: its pieces and texts have other ids alone than together")
+                raise ValueError(f"{failure}: its pieces and texts are tokenized differently alone than together")
             for turn, role in enumerate(roles):
                 opened = self.open_turn(messages[:turn], role) if role == "user" or turn == len(roles) - 1 else []
                 if self.history == "as_history" and ids[: len(opened)] != opened:
                     raise ValueError(
-                        f"{given}: the prefix property does not hold, the ids that open turn {turn} ({role}) do not "
-                        "begin the ids of the whole conversation"
+                        f"{failure}: the prefix property does not hold, the ids that open turn {turn} ({role}) are not "
+                        "a prefix of the ids of the complete conversation"
                     )
         after_question = self._template.closed(("user", "assistant")).pieces[1]
         if not set(self._closing_labels("user", self._piece(after_question))) - {IGNORED}:
-            raise ValueError(f"{self._where} writes no stop token of format {self.name} after a user turn")
+            raise ValueError(f"{self._where} has no stop token of format {self.name} after a user turn")
 
     def _as_turns(self, messages: Sequence[Message]) -> list[dict[str, str]]:
-        """`messages` as the template takes them, with the reasoning of the last where it is written."""
+        """`messages` in the template's input format, with the reasoning of the final turn if it is rendered."""
         turns = [{"role": message.role, "content": message.text} for message in messages]
         if messages[-1].role == "assistant" and self.reasons_in(messages[-1]):
             turns[-1][self.reasoning_field] = messages[-1].reasoning or ""

@@ -23,9 +23,9 @@ def open_chat_format(folder: Path, family: Plugin, history: History = "as_histor
     from transformers import AutoTokenizer
 
     try:
-        made = plugin.load("eval.formats", family.name).Format
-        opened: ChatFormat = made(AutoTokenizer.from_pretrained(folder), history=history, **family.options)
+        format_class = plugin.load("eval.formats", family.name).Format
+        opened: ChatFormat = format_class(AutoTokenizer.from_pretrained(folder), history=history, **family.options)
     except (OSError, ValueError) as error:
-        todo = "take the tokenizer and template that the model was published with, or the format of its family"
+        todo = "use the tokenizer and template that the model was published with, or the format of its family"
         raise ConfigError(f"model {folder} with format {family.name}: {error}; {todo}") from error
     return opened

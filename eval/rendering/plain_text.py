@@ -1,8 +1,8 @@
-"""Text as a tokenizer's ordinary tokens: whatever a text holds, no control token comes out of it.
+"""Encodes text as ordinary tokens only: no text can produce a control token.
 
 Tokenizers recognise their added tokens (turn markers, think tags, special or not) inside any text they are given. The
-encoder here is the same tokenizer without them, so that such a string in a text becomes its letters, and decoding
-gives the text back. This file knows no chat format; `chat_format.py` beside it calls it.
+encoder here is the same tokenizer without them, so that such a string is encoded as ordinary characters and decodes
+to the same text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PlainText:
-    """Encode texts with the tokenizer's model alone.
+    """Encodes texts with a tokenizer's model, without its added tokens.
 
     Raises:
         ValueError: the tokenizer is not one of the `tokenizers` library ("fast").
@@ -41,14 +41,14 @@ class PlainText:
             self._encoder.pre_tokenizer = backend.pre_tokenizer
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`, none of them of an added token.
+        """The ids of `text`, none of which is an added token.
 
-        A character that would become the tokenizer's unknown token, when that is an added token (the end of text in
-        some), is written as U+FFFD, and so is half a surrogate pair. A tokenizer without an unknown token leaves out
-        the bytes that its vocabulary lacks, as it always does.
+        Characters that would map to the unknown token are replaced by U+FFFD if that token is an added one (in some
+        tokenizers it is the end of text), and so are lone surrogates. A tokenizer without an unknown token drops bytes
+        that its vocabulary lacks.
 
         Raises:
-            ValueError: the vocabulary cannot write U+FFFD either.
+            ValueError: the vocabulary cannot encode U+FFFD either.
         """
         text = LONE_SURROGATE.sub(REPLACEMENT, text)
         ids = self._encode(text)
@@ -56,7 +56,7 @@ class PlainText:
             text = "".join(c if self._control.isdisjoint(self._encode(c)) else REPLACEMENT for c in text)
             ids = self._encode(text)
         if not self._control.isdisjoint(ids):
-            raise ValueError(f"the tokenizer's ordinary tokens cannot write the text {text[:80]!r}")
+            raise ValueError(f"the tokenizer's ordinary tokens cannot encode the text {text[:80]!r}")
         return ids
 
     def _encode(self, text: str) -> list[int]:

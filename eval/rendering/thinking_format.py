@@ -1,7 +1,6 @@
-"""Families that switch reasoning on and off, and write it between two marks before the text.
+"""Base of chat families that can switch reasoning on and off and write it between two marks before the text.
 
-A family names its marks; this file knows how a switched-on family is rendered, and reads reasoning and text apart by
-the ids of the marks, never by their strings. `eval/formats/` has the families.
+Reasoning and text are separated by the ids of the marks, never by their strings. The families are in `eval/formats/`.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ThinkingFormat(ChatFormat):
-    """A chat format with the option `thinking`; off, an assistant's turn is all text."""
+    """A chat format with the option `thinking`; if it is off, an assistant turn is all text."""
 
     marks: ClassVar[tuple[str, str]]
-    """The tokens before and after a reasoning."""
+    """The tokens before and after the reasoning."""
 
     def __init__(
         self, tokenizer: PreTrainedTokenizerBase, history: History = "as_history", thinking: bool = False
@@ -32,14 +31,14 @@ class ThinkingFormat(ChatFormat):
         super().__init__(tokenizer, history)
         opened = self.open_turn([Message("user", "")], "assistant")
         self._opened_by_header = thinking and self._mark_ids[0] in opened
-        """Whether a reasoning has begun when generation starts, or the model writes the first mark itself."""
+        """Whether the header already contains the opening mark; otherwise the model generates it."""
 
     def reasons_in(self, message: Message) -> bool:
-        """In every last turn while thinking is on: a turn without a reasoning has an empty one."""
+        """True whenever thinking is on: a turn without reasoning is rendered with an empty one."""
         return self.thinking
 
     def read(self, ids: list[int], role: str, finish: Literal["stop", "length"]) -> Utterance:
-        """Reasoning up to the closing mark, text from there; a reasoning without that mark is a turn cut off."""
+        """Reasoning up to the closing mark, then text; a turn whose reasoning never closes counts as truncated."""
         if role != "assistant" or not self.thinking:
             return super().read(ids, role, finish)
         begins, ends = self._mark_ids

@@ -154,7 +154,7 @@ def test_a_tokenizer_of_another_family_is_refused_by_name(tokenizers, family):
         plugin.load("eval.formats", family).Format(tokenizers("smollm2"))
 
 
-def test_two_thousand_random_dialogues_have_no_flaw(voice, chat_format, random_conversation):
+def test_two_thousand_random_dialogues_meet_the_contract(voice, chat_format, random_conversation):
     source = random.Random(2026)
     found = [
         voice.flaws(chat_format, random_conversation(source), lambda text: written_by(voice, text)) for _ in range(2000)

@@ -1,4 +1,4 @@
-"""Exact strings, written out in `glm.json`, of GLM-4.5 and, where its template is at hand, 4.7."""
+"""Exact strings, listed in `glm.json`, of GLM-4.5 and, if its template is available, 4.7."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_user_turn_is_opened_after_an_empty_think_block_and_stops_at_the_next_
     assert chat_format.clean(said, "user") == ("Why?", None, "stop")
 
 
-def test_4_6_writes_what_4_5_writes(make_tokenizer, glm_tokenizer, data_dir):
+def test_4_6_renders_like_4_5(make_tokenizer, glm_tokenizer, data_dir):
     path = data_dir / "chat_templates" / "GLM-4.6.jinja"
     if not path.is_file():
         pytest.skip(f"no {path}; no package ships the template of GLM-4.6")
@@ -79,7 +79,7 @@ def test_an_answer_of_4_7(glm_4_7_tokenizer, thinking, generated, said):
     assert chat_format.clean(glm_4_7_tokenizer.encode(generated), "assistant") == said
 
 
-def test_the_switch_is_neither_said_nor_trained(glm_tokenizer):
+def test_the_nothink_switch_is_neither_text_nor_trained(glm_tokenizer):
     off, on = Format(glm_tokenizer, thinking=False), Format(glm_tokenizer, thinking=True)
     generated = glm_tokenizer.encode("Why?/nothink<|assistant|>")
     assert off.clean(generated, "user") == ("Why?", None, "stop")
@@ -89,14 +89,14 @@ def test_the_switch_is_neither_said_nor_trained(glm_tokenizer):
     assert glm_tokenizer.decode([label for label in labels if label != -100]) == "Why?<|assistant|>"
 
 
-def test_a_last_turn_is_taught_to_end(glm_tokenizer):
+def test_the_end_of_a_final_turn_is_trained(glm_tokenizer):
     chat_format = Format(glm_tokenizer)
     _, labels = chat_format.example([HELLO[0], Message("assistant", "yo", reasoning="hm")], "assistant")
     trained = glm_tokenizer.decode([label for label in labels if label != -100])
     assert trained == "\n<think>hm</think>\nyo<|user|>"
 
 
-def test_what_the_template_of_4_7_never_writes_is_the_users(glm_4_7_tokenizer):
+def test_text_that_the_template_of_4_7_never_writes_belongs_to_the_user(glm_4_7_tokenizer):
     chat_format = Format(glm_4_7_tokenizer, thinking=False)
     generated = glm_4_7_tokenizer.encode("Why?/nothink<|assistant|>")
     assert chat_format.clean(generated, "user") == ("Why?/nothink", None, "stop")

@@ -1,4 +1,4 @@
-"""Exact strings, written out in `harmony.json`."""
+"""Exact strings, listed in `harmony.json`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_exact_string(harmony_tokenizer, case):
     assert harmony_tokenizer.decode(ids) == case["writes"]
 
 
-def test_a_user_turn_follows_an_answer_that_is_ended_and_not_returned(harmony_tokenizer, harmony):
+def test_a_user_turn_follows_an_answer_closed_by_end_not_return(harmony_tokenizer, harmony):
     opened = harmony_tokenizer.decode(harmony.open_turn(HELLO, "user"))
     assert opened.endswith("<|channel|>final<|message|>yo<|end|><|start|>user<|message|>")
     assert "<|return|>" not in opened
@@ -96,7 +96,7 @@ def test_a_late_system_message_is_refused(harmony):
         harmony.open_turn([*HELLO, Message("system", "x")], "user")
 
 
-def test_a_mark_that_is_missing_is_named(make_tokenizer, trl_template):
+def test_a_missing_mark_is_named(make_tokenizer, trl_template):
     with pytest.raises(
         ValueError, match=r"has no control token <\|end\|> or <\|return\|> or <\|call\|>, so its family is not harm"
     ):

@@ -1,4 +1,4 @@
-"""Exact strings, written out in `qwen3_5.json`."""
+"""Exact strings, listed in `qwen3_5.json`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_exact_string(qwen3_5_tokenizer, case):
 
 
 @pytest.mark.parametrize("roles", [[], ["system"], ["system", "assistant"]])
-def test_an_answer_to_no_question_is_refused_with_the_templates_reason(qwen3_5_tokenizer, roles):
-    with pytest.raises(ValueError, match=r"refuses the turns .*: No user query found in messages"):
+def test_an_answer_without_a_question_is_rejected_with_the_templates_reason(qwen3_5_tokenizer, roles):
+    with pytest.raises(ValueError, match=r"rejects the turns .*: No user query found in messages"):
         Format(qwen3_5_tokenizer).open_turn([Message(role, "x") for role in roles], "assistant")
 
 
@@ -86,11 +86,11 @@ def thinking(qwen3_5_tokenizer):
         ("", ("", None, "length")),
     ],
 )
-def test_reasoning_ends_at_its_mark_or_the_answer_never_came(qwen3_5_tokenizer, thinking, generated, said):
+def test_reasoning_ends_at_its_mark_or_the_turn_counts_as_truncated(qwen3_5_tokenizer, thinking, generated, said):
     assert thinking.clean(qwen3_5_tokenizer.encode(generated), "assistant") == said
 
 
-def test_a_mark_in_letters_ends_no_reasoning(qwen3_5_tokenizer, thinking):
+def test_a_mark_spelled_in_ordinary_tokens_does_not_end_the_reasoning(qwen3_5_tokenizer, thinking):
     said = Message("assistant", "The tag </think> closes it.", reasoning="Does </think> close it?")
     ids = thinking.ids([Message("user", "hi"), said])
     opened = thinking.open_turn([Message("user", "hi")], "assistant")
@@ -102,7 +102,7 @@ def test_a_user_does_not_reason(qwen3_5_tokenizer, thinking):
     assert thinking.clean(generated, "user") == ("I think.</think>Why?", None, "stop")
 
 
-def test_with_thinking_off_reasoning_is_neither_written_nor_looked_for(qwen3_5_tokenizer):
+def test_with_thinking_off_reasoning_is_neither_rendered_nor_parsed(qwen3_5_tokenizer):
     plain = Format(qwen3_5_tokenizer)
     reasoned = [HELLO[0], Message("assistant", "yo", reasoning="hm")]
     assert plain.ids(reasoned) == plain.ids(HELLO)
@@ -110,7 +110,7 @@ def test_with_thinking_off_reasoning_is_neither_written_nor_looked_for(qwen3_5_t
     assert plain.clean(generated, "assistant") == ("a</think>b", None, "stop")
 
 
-def test_reasoning_is_trained_with_the_answer_that_generation_starts(qwen3_5_tokenizer, thinking):
+def test_reasoning_of_the_final_answer_is_trained(qwen3_5_tokenizer, thinking):
     messages = [HELLO[0], Message("assistant", "yo", reasoning="hm.")]
     _, labels = thinking.example(messages, "assistant")
     trained = qwen3_5_tokenizer.decode([label for label in labels if label != -100])

@@ -1,4 +1,4 @@
-"""Exact strings, written out in `smollm2.json`."""
+"""Exact strings, listed in `smollm2.json`."""
 
 from __future__ import annotations
 

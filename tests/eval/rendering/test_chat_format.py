@@ -30,7 +30,7 @@ TEXT = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=5).ma
 
 @st.composite
 def conversations(draw) -> list[Message]:
-    """Alternating turns from a user's, a system message first at times, answers with a reasoning at times."""
+    """Alternating turns starting with the user; sometimes with a system message first or with reasoning in answers."""
     system = [Message("system", draw(TEXT))] if draw(st.booleans()) else []
     turns = []
     for turn, text in enumerate(draw(st.lists(TEXT, min_size=1, max_size=6))):
@@ -39,14 +39,14 @@ def conversations(draw) -> list[Message]:
     return system + turns
 
 
-def test_two_thousand_random_dialogues_have_no_flaw(voice, chat_format, random_conversation):
+def test_two_thousand_random_dialogues_meet_the_contract(voice, chat_format, random_conversation):
     source = random.Random(2000)
     found = [voice.flaws(chat_format, random_conversation(source)) for _ in range(2000)]
     assert [flaws for flaws in found if flaws] == []
 
 
 @given(conversation=conversations())
-def test_any_text_has_no_flaw(voice, chat_format, conversation):
+def test_any_text_round_trips(voice, chat_format, conversation):
     assert voice.flaws(chat_format, conversation) == []
 
 
@@ -102,7 +102,7 @@ def test_a_leading_newline_does_not_merge_with_the_headers(chat_format):
     assert chat_format.ids([Message("user", "\nhi")])[: len(header)] == header
 
 
-def test_training_on_the_user_leaves_the_assistant_and_the_opening_question_out(voice, chat_format):
+def test_training_on_the_user_excludes_the_assistant_and_the_opening_question(voice, chat_format):
     conversation = [Message("user", "hi"), Message("assistant", "ASST"), Message("user", "USER2")]
     user_closer, history_closer, _ = voice.closers
     answer, question = f"ASST{history_closer}", f"USER2{user_closer}"
@@ -125,16 +125,16 @@ def test_a_generated_turn_is_cut_at_its_first_stop_id(voice, chat_format):
     assert chat_format.clean(after, "user") == ("\nOf course!", None, "length")
 
 
-def test_the_shown_text_is_what_the_ids_say(chat_format):
+def test_the_rendered_text_matches_the_ids(chat_format):
     conversation = [Message("user", " hi <think>"), Message("assistant", "yo\n", reasoning="<|end|>")]
     assert chat_format.render(conversation) == chat_format.tokenizer.decode(chat_format.ids(conversation))
 
 
 def test_only_user_and_assistant_turns_are_generated(chat_format):
     for speak in (lambda: chat_format.open_turn([], "system"), lambda: chat_format.clean([], "system")):
-        with pytest.raises(ValueError, match="no turn of role 'system' can be generated; the role can be user or"):
+        with pytest.raises(ValueError, match="no turn of role 'system' can be generated; the role must be user or"):
             speak()
-    with pytest.raises(ValueError, match="train_on is 'system'; it can be user, assistant, both"):
+    with pytest.raises(ValueError, match="train_on is 'system'; it must be one of user, assistant, both"):
         chat_format.example([Message("user", "hi")], "system")
 
 
@@ -152,12 +152,12 @@ CHATML = (
             CHATML.replace("{{ '<|im", "{{ '' if message.role == 'system' else '<|im", 1),
             r"drops.*\[system, user\] it writes the text of turn 1, not the text of turn 0, the",
         ),
-        ("{{ raise_exception('Not today.') }}", r"refuses the turns \[user\]: Not today\."),
+        ("{{ raise_exception('Not today.') }}", r"rejects the turns \[user\]: Not today\."),
         (CHATML.replace("'assistant\n'", "'helper\n'").replace("|>assistant", "|>helper"), "prefix property.*turn 1"),
         ("{{ messages|length }}" + CHATML, r"turns \[user, assistant\]: the prefix property does not hold"),
-        (CHATML.replace("message.content", "message.content|replace('T', 't')"), "depends on the texts"),
-        (CHATML.replace("'\n' +", "' ' +").replace("assistant\n", "assistant "), "other ids alone than together"),
-        (CHATML.replace("<|im_end|>", ""), "writes no stop token of format smollm2 after a user turn"),
+        (CHATML.replace("message.content", "message.content|replace('T', 't')"), "depend on the texts"),
+        (CHATML.replace("'\n' +", "' ' +").replace("assistant\n", "assistant "), "tokenized differently alone"),
+        (CHATML.replace("<|im_end|>", ""), "has no stop token of format smollm2 after a user turn"),
     ],
 )
 def test_a_template_that_breaks_the_contract_is_refused_by_name(make_tokenizer, template, error):
@@ -177,7 +177,7 @@ def test_a_tokenizer_of_another_family_is_refused(make_tokenizer):
 
 
 def test_an_unknown_history_is_refused(smollm2_tokenizer):
-    with pytest.raises(ValueError, match="history is 'past'; it can be as_history or as_last"):
+    with pytest.raises(ValueError, match="history is 'past'; it must be as_history or as_last"):
         plugin.load("eval.formats", "smollm2").Format(smollm2_tokenizer, history="past")
 
 
@@ -190,10 +190,10 @@ def test_the_template_is_identified_by_its_text(make_tokenizer):
 TOKENS = ("im_start", "im_end", "<think>", "<|end|>", "<|channel|>", "<|assistant|>")
 
 
-def test_special_tokens_are_written_in_the_formats_alone():
+def test_special_tokens_occur_only_in_the_format_files():
     root = Path(__file__).parents[3]
     files = [path for folder in ("eval", "data_gen", "train") for path in (root / folder).rglob("*.py")]
     outside = [path for path in files if root / "eval" / "formats" not in path.parents]
-    assert root / "eval" / "speech" / "chat_format.py" in outside
+    assert root / "eval" / "rendering" / "chat_format.py" in outside
     found = [str(p) for p in outside if any(t in p.read_text() for t in TOKENS)]
     assert found == []

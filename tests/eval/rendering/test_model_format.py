@@ -1,4 +1,4 @@
-"""The chat format of a model folder, and what is said where the folder's tokenizer is of another family."""
+"""Opening the chat format of a model folder, and the error if its tokenizer belongs to another family."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def test_another_family_is_refused_with_the_folder_and_what_to_do(
     smollm2_tokenizer: Any, tmp_path: Path, family: str
 ) -> None:
     smollm2_tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match=f"model {tmp_path} with format {family}: .*; take the tokenizer"):
+    with pytest.raises(ConfigError, match=f"model {tmp_path} with format {family}: .*; use the tokenizer"):
         open_chat_format(tmp_path, Plugin(name=family))

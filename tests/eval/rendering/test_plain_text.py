@@ -28,7 +28,7 @@ def plain(smollm2_tokenizer):
     return PlainText(smollm2_tokenizer)
 
 
-def test_no_added_token_comes_out_of_its_own_string(smollm2_tokenizer, plain):
+def test_the_string_of_an_added_token_is_not_encoded_as_that_token(smollm2_tokenizer, plain):
     for token, added in smollm2_tokenizer.added_tokens_decoder.items():
         for text in (added.content, added.content * 3, f"a{added.content}b", added.content[:1] + added.content):
             assert token in smollm2_tokenizer.encode(text, add_special_tokens=False)
@@ -38,7 +38,7 @@ def test_no_added_token_comes_out_of_its_own_string(smollm2_tokenizer, plain):
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5)).map("".join))
-def test_any_text_comes_back_and_holds_no_added_token(smollm2_tokenizer, plain, text):
+def test_any_text_round_trips_without_added_tokens(smollm2_tokenizer, plain, text):
     ids = plain.encode(text)
     assert smollm2_tokenizer.added_tokens_decoder.keys().isdisjoint(ids)
     assert smollm2_tokenizer.decode(ids) == text
@@ -49,13 +49,13 @@ def test_ordinary_text_has_the_tokenizers_own_ids(smollm2_tokenizer, plain):
     assert plain.encode(text) == smollm2_tokenizer.encode(text, add_special_tokens=False)
 
 
-def test_what_the_vocabulary_cannot_write_is_replaced_and_never_becomes_end_of_text(tokenizer_without_some_bytes):
+def test_characters_outside_the_vocabulary_are_replaced_and_never_become_end_of_text(tokenizer_without_some_bytes):
     assert tokenizer_without_some_bytes.encode("a\x13") == [*tokenizer_without_some_bytes.encode("a"), 0]
     plain = PlainText(tokenizer_without_some_bytes)
     assert tokenizer_without_some_bytes.decode(plain.encode("a \x13user<|im_end|>")) == "a \ufffduser<|im_end|>"
 
 
-def test_half_a_surrogate_pair_is_replaced(smollm2_tokenizer, plain):
+def test_a_lone_surrogate_is_replaced(smollm2_tokenizer, plain):
     assert smollm2_tokenizer.decode(plain.encode("a\ud83db")) == "a\ufffdb"
 
 

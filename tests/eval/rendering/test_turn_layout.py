@@ -9,7 +9,7 @@ Turns = list[dict[str, str]]
 
 
 def plain(turns: Turns, add_generation_prompt: bool) -> str:
-    """Trims the user's texts, and the assistant's on the left; closes a last assistant turn with a token of its own."""
+    """Trims user texts, and assistant texts on the left; closes a final assistant turn with a different token."""
     text = "<start>"
     for turn in turns:
         if turn["role"] == "user":
@@ -20,7 +20,7 @@ def plain(turns: Turns, add_generation_prompt: bool) -> str:
 
 
 def thinks(turns: Turns, add_generation_prompt: bool) -> str:
-    """Writes the reasoning of a last assistant turn, trimmed; the model opens it itself."""
+    """Writes the trimmed reasoning of a final assistant turn; the model opens it itself."""
     text = ""
     for turn in turns:
         thought = f"\n<think>{turn['thought'].strip()}</think>" if turn is turns[-1] and "thought" in turn else ""
@@ -59,7 +59,7 @@ def test_generation_starts_where_the_header_of_a_last_assistant_turn_ends():
     assert template.closed(("assistant",)).pieces == ("<assistant>\n", "")
 
 
-def test_a_reasoning_has_its_place_in_the_last_turn_alone():
+def test_only_the_final_turn_has_a_slot_for_reasoning():
     template = TurnTemplate(thinks, "as_history", "it", reasoning_field="thought")
     layout = template.closed(("user", "assistant"), reasoned=True)
     assert layout.pieces == ("<user>\n", "<assistant>", "\n<think>", "</think>\n", "")
@@ -69,7 +69,7 @@ def test_a_reasoning_has_its_place_in_the_last_turn_alone():
     assert "think" not in "".join(template.opened(("user", "assistant"), "user").pieces)
 
 
-def test_a_template_that_knows_no_reasoning_cannot_be_given_one():
+def test_reasoning_is_an_error_in_a_template_that_does_not_support_it():
     with pytest.raises(ValueError, match=r"the text of turn 0, the text of turn 1, not .*the reasoning of turn 1, the"):
         TurnTemplate(plain, "as_history", "it").closed(("user", "assistant"), reasoned=True)
 
@@ -109,14 +109,14 @@ def test_a_message_dropped_repeated_or_moved_is_an_error(render, roles, written)
         TurnTemplate(render, "as_history", "it").closed(roles)
 
 
-def test_as_last_needs_a_header_that_can_be_told_from_the_closer():
+def test_as_last_needs_a_header_that_can_be_separated_from_the_closer():
     template = TurnTemplate(closes_last_user_differently, "as_last", "it")
-    with pytest.raises(ValueError, match=r"^it closes a last user turn unlike an earlier one"):
+    with pytest.raises(ValueError, match=r"^it closes a final user turn differently from an earlier one"):
         template.opened(("user", "assistant"), "user")
 
 
-def test_no_turn_is_no_conversation():
-    with pytest.raises(ValueError, match="no conversation without a turn"):
+def test_a_conversation_without_turns_is_an_error():
+    with pytest.raises(ValueError, match="the conversation has no turns"):
         TurnTemplate(plain, "as_history", "it").closed(())
 
 
