@@ -1,1 +1,1 @@
-"""How rows of tokens are generated together: decoder, scheduler, cache, sampling. Knows no roles and no text."""
+"""Batched generation of token ids on transformers: decoder, scheduler, KV cache, sampling."""

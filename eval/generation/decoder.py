@@ -1,6 +1,6 @@
-"""A running batch of rows: prefill, one token for every row at a time, finished rows leave, other batches join.
+"""Decodes a running batch: prefill, one token per row and step, finished rows leave, other batches are merged in.
 
-Rows are padded on the left, so that all end at the same position. Knows no scheduling and no text.
+Rows are padded on the left, so that all end at the same position.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Row:
-    """One prompt on its way: what was generated so far, its own random stream, and its result once it has one."""
+    """One prompt in progress: the tokens generated so far, its own random stream, and its result once finished."""
 
     prompt: Prompt
     generated: list[int] = field(default_factory=list)
@@ -37,11 +37,11 @@ class Row:
 
     @property
     def length(self) -> int:
-        """Tokens of prompt and completion so far."""
+        """Tokens of the prompt and of the completion so far."""
         return len(self.prompt.ids) + len(self.generated)
 
     def take(self, token: int | None, sampling: Sampling, stop_ids: frozenset[int]) -> None:
-        """Append the next token, or None for logits that are not finite, and conclude where it ends the row."""
+        """Append the next token and set the result if it ends the row; None, for non-finite logits, fails the row."""
         if token is None:
             self.result = Failure("generate", "non_finite_logits", f"after {len(self.generated)} tokens")
             return
@@ -54,7 +54,7 @@ class Row:
 
 @dataclass
 class Batch:
-    """Unfinished rows and the cache that holds all of their tokens but the last one."""
+    """Unfinished rows and the cache of all their tokens but the last."""
 
     rows: list[Row]
     cache: Cache
@@ -64,7 +64,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Decoder:
-    """A model with how to pick a token and when to stop."""
+    """A model with its sampling settings and stop ids."""
 
     model: PreTrainedModel
     sampling: Sampling
@@ -72,11 +72,11 @@ class Decoder:
 
     @cached_property
     def reader(self) -> PromptReader:
-        """Reads the prompts; it keeps what they begin with."""
+        """Reads prompts; keeps the cache of their shared prefix."""
         return PromptReader(self.model)
 
     def prefill(self, rows: Sequence[Row]) -> Batch:
-        """Read the rows' tokens and pick the next one of each; the batch holds the rows that go on."""
+        """Read the rows' tokens and pick the next token of each; the batch has the rows that are not finished."""
         with spent("prefill"):
             logits, cache = self.reader.read([(*row.prompt.ids, *row.generated) for row in rows])
             batch = Batch(list(rows), cache, max(row.length for row in rows))
@@ -98,13 +98,13 @@ class Decoder:
         tokens = choose(logits, self.sampling, [row.noise.random() for row in batch.rows] if sampled else [])
         for row, token in zip(batch.rows, tokens, strict=True):
             row.take(token, self.sampling, self.stop_ids)
-        going_on = [index for index, row in enumerate(batch.rows) if row.result is None]
-        if len(going_on) < len(batch.rows):
-            _leave(batch, going_on)
+        unfinished = [index for index, row in enumerate(batch.rows) if row.result is None]
+        if len(unfinished) < len(batch.rows):
+            _keep_rows(batch, unfinished)
 
 
 def merged(batches: Sequence[Batch]) -> Batch:
-    """One batch with the rows of all; their caches must be joinable."""
+    """One batch with the rows of all `batches`; their caches must support joining (`can_join`)."""
     filled = [batch for batch in batches if batch.rows]
     if len(filled) < 2:
         return (filled or list(batches))[0]
@@ -112,16 +112,16 @@ def merged(batches: Sequence[Batch]) -> Batch:
     return Batch(rows, join([batch.cache for batch in filled]), max(batch.length for batch in filled))
 
 
-def _leave(batch: Batch, going_on: Sequence[int]) -> None:
-    """Keep the rows `going_on`; the last ones move into the free places, so that few rows are copied."""
-    count = len(going_on)
-    late = [index for index in going_on if index >= count]
-    staying = set(going_on)
-    order = [index if index in staying else late.pop() for index in range(count)]
+def _keep_rows(batch: Batch, unfinished: Sequence[int]) -> None:
+    """Keep the rows `unfinished`; the last ones move into the freed slots, so that few rows are copied."""
+    count = len(unfinished)
+    to_move = [index for index in unfinished if index >= count]
+    kept = set(unfinished)
+    order = [index if index in kept else to_move.pop() for index in range(count)]
     batch.rows = [batch.rows[index] for index in order]
     if not batch.rows:
         return
-    # The cache lacks the last token of each row.
+    # The cache does not contain the last token of each row.
     drop = batch.length - max(row.length - 1 for row in batch.rows) if can_join(batch.cache) else 0
     keep(batch.cache, order, drop)
     batch.length -= drop

@@ -1,8 +1,8 @@
 """Attention of a single new token per row, without copying the cached keys and values once per query head.
 
 With a padding mask, transformers repeats keys and values for every query head of a group before the attention kernel
-runs; at 64 rows that copy is more than half of a decoding step on a CPU. The query heads of a group can as well stand
-in the place of query positions, since they all see the same keys under the same mask.
+runs; at 64 rows that copy takes more than half of a decoding step on a CPU. Instead, the query heads of a group are
+passed as query positions, since they all attend to the same keys under the same mask.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "grouped_sdpa"
 
 
 def use_grouped_attention(model: PreTrainedModel) -> None:
-    """Switch a model that runs on torch's scaled dot-product attention over to `attend`; leave any other as it is."""
+    """Switch a model that uses torch's scaled dot-product attention to `attend`; leave other models unchanged."""
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
@@ -31,7 +31,7 @@ def use_grouped_attention(model: PreTrainedModel) -> None:
 def attend(
     module: Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
 ) -> tuple[Tensor, None]:
-    """An attention function of transformers, with its shapes.
+    """An attention function with the interface of transformers.
 
     query (rows, heads, new, width); key and value (rows, groups, seen, width); output (rows, new, heads, width).
     """

@@ -1,7 +1,7 @@
-"""The cache of a running batch: it grows in place, rows leave it, and the rows of other batches join it.
+"""The KV cache of a running batch: it grows in place, rows can be dropped, and rows of other batches can be added.
 
-Built on transformers' `DynamicCache`. What can be done with a cache is decided by the kinds of its layers, not by the
-name of a model: plain attention and linear attention can be joined; others, such as sliding windows, only drop rows.
+Built on transformers' `DynamicCache`. The supported operations depend on the layer types, not on the model name: plain
+attention and linear attention can be joined; others, such as sliding windows, can only drop rows.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def new_cache(config: PretrainedConfig) -> Cache:
 
 
 def can_join(cache: Cache) -> bool:
-    """Whether every layer of `cache` can take in the rows of another batch, and drop leading padding."""
+    """Whether every layer of `cache` can add the rows of another batch and drop leading padding."""
     from transformers.cache_utils import LinearAttentionLayer
 
     return all(isinstance(layer, Growing) or type(layer) is LinearAttentionLayer for layer in cache.layers)
 
 
 def join(caches: Sequence[Cache]) -> Cache:
-    """The first cache with the rows of the others after its own; all end at the same position, padded on the left."""
+    """The first cache, extended by the rows of the others; all end at the same position, padded on the left."""
     import torch
 
     first, *others = caches
@@ -49,7 +49,7 @@ def join(caches: Sequence[Cache]) -> Cache:
         if isinstance(layer, Growing):
             layer.join(more)
             continue
-        # Linear attention has no positions: its states are put one after the other.
+        # Linear attention has no positions: its states are concatenated.
         for name in ("conv_states", "recurrent_states"):
             states = getattr(layer, name)
             for number, state in states.items():
@@ -59,7 +59,7 @@ def join(caches: Sequence[Cache]) -> Cache:
 
 
 def keep(cache: Cache, rows: Sequence[int], drop: int) -> None:
-    """Keep `rows`, in this order, and drop `drop` leading positions, which must be padding in all of them."""
+    """Keep `rows`, in this order, and drop the first `drop` positions, which must be padding in all of them."""
     import torch
 
     for layer in _layers(cache):
@@ -70,7 +70,7 @@ def keep(cache: Cache, rows: Sequence[int], drop: int) -> None:
 
 
 def repeat(cache: Cache, rows: Sequence[int]) -> None:
-    """Make row i a copy of the row `rows[i]`, of which there may be more than the cache has."""
+    """Make row i a copy of row `rows[i]`; `rows` may be longer than the cache has rows."""
     import torch
 
     for layer in _layers(cache):
@@ -81,18 +81,18 @@ def repeat(cache: Cache, rows: Sequence[int]) -> None:
 
 
 def can_begin(cache: Cache) -> bool:
-    """Whether `begin` and `close_up` work on an empty `cache`: on plain attention alone."""
+    """Whether `begin` and `close_up` work on an empty `cache`: only with plain attention in every layer."""
     return all(isinstance(layer, Growing) for layer in cache.layers)
 
 
 def begin(cache: Cache, opening: Cache, rows: int) -> None:
-    """Let each of the `rows` of an empty cache begin with the one row of `opening`."""
+    """Start each of the `rows` of an empty cache with a copy of the single row of `opening`."""
     for layer, read in zip(_layers(cache), _layers(opening), strict=True):
         layer.update(*(states.expand(rows, -1, -1, -1) for states in (read.keys, read.values)))
 
 
 def close_up(cache: Cache, opening: int, padding: Sequence[int]) -> None:
-    """Move the first `opening` positions of each row behind the `padding` that follows them there."""
+    """Move the first `opening` positions of each row after the `padding` positions that follow them."""
     import torch
 
     most = max(padding)
@@ -113,7 +113,7 @@ def _layers(cache: Cache) -> list[Any]:
 
 @functools.cache
 def growing_layer() -> type:
-    """The class of attention layers; made on first use, because importing this file must not import torch."""
+    """The class of attention layers; created on first use, because importing this file must not import torch."""
     from transformers.cache_utils import DynamicLayer
 
     class GrowingLayer(Growing, DynamicLayer):
@@ -123,10 +123,10 @@ def growing_layer() -> type:
 
 
 class Growing(_Layer):
-    """Keys and values (rows, heads, positions, width), a window into larger buffers.
+    """Keys and values (rows, heads, positions, width) as a window into larger buffers.
 
-    `DynamicLayer` copies all that it holds for each new token. Here a token is written in place, a row leaves by
-    moving another one into its slot, and a row joins in a free slot; all is copied when a buffer is full.
+    `DynamicLayer` copies its whole content for each new token. Here a token is written in place, a row is dropped by
+    moving another one into its slot, and a row is added in a free slot; all is copied only when a buffer is full.
     """
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
@@ -135,7 +135,7 @@ class Growing(_Layer):
         self.buffers = [
             states.new_empty(*states.shape[:2], 0, states.shape[3]) for states in (key_states, value_states)
         ]
-        self._look()
+        self._refresh_window()
 
     def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         if not self.is_initialized:
@@ -146,19 +146,19 @@ class Growing(_Layer):
         for buffer, states in zip(self.buffers, (key_states, value_states), strict=True):
             buffer[: self.rows, :, self.end : self.end + new] = states
         self.end += new
-        return self._look()
+        return self._refresh_window()
 
     def keep(self, rows: Sequence[int], drop: int) -> None:
         moved = [(slot, row) for slot, row in enumerate(rows) if slot != row]
         for buffer in self.buffers if moved else []:
             buffer[[slot for slot, _ in moved]] = buffer[[row for _, row in moved]]
         self.rows, self.start = len(rows), self.start + drop
-        self._look()
+        self._refresh_window()
 
     def repeat(self, rows: Sequence[int]) -> None:
         self.buffers = [buffer[list(rows)] for buffer in self.buffers]
         self.rows = len(rows)
-        self._look()
+        self._refresh_window()
 
     def join(self, others: Sequence[Any]) -> None:
         rows = self.rows + sum(other.rows for other in others)
@@ -171,10 +171,10 @@ class Growing(_Layer):
                 buffer[slots, :, self.end - states.shape[-2] : self.end] = states
             self.rows += other.rows
         self.start = min(self.start, self.end - length)
-        self._look()
+        self._refresh_window()
 
     def _make_room(self, rows: int, length: int, room: int) -> None:
-        """Move the window into fresh buffers, so that it ends at `length`, with `room` behind it."""
+        """Move the window into new buffers, so that it ends at `length`, followed by `room` free positions."""
         # Zeros, not empty: masked positions still enter the weighted sum of values, and 0 * NaN is NaN.
         seen = self.end - self.start
         for number, old in enumerate(self.buffers):
@@ -183,7 +183,7 @@ class Growing(_Layer):
             self.buffers[number] = fresh
         self.start, self.end = length - seen, length
 
-    def _look(self) -> tuple[Tensor, Tensor]:
+    def _refresh_window(self) -> tuple[Tensor, Tensor]:
         keys, values = (buffer[: self.rows, :, self.start : self.end] for buffer in self.buffers)
         self.keys, self.values = keys, values
         return keys, values

@@ -1,4 +1,4 @@
-"""A call of the model on a batch whose rows end together, padded on the left or behind what they begin with."""
+"""Forward pass on a batch whose rows end at the same position, padded on the left or after a shared prefix."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def forward(
 ) -> Tensor:
     """Logits (rows, vocabulary) after the last of `ids` (rows, new).
 
-    Row i has `lengths[i]` tokens with the new ones; `total` positions with its padding. The padding is on the left, or
-    behind the first `prefix` tokens, which the cache then holds already.
+    Row i has `lengths[i]` tokens including the new ones, and `total` positions including padding. The padding is on the
+    left, or after the first `prefix` tokens, which must already be in the cache.
     """
     import torch
 

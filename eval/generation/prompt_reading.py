@@ -1,7 +1,7 @@
-"""Reading of prompts into a cache: what several of them have in common is read once.
+"""Prefill of prompts into a cache; identical prompts and shared prefixes are computed once.
 
-Rows with the same prompt, such as several user turns of one context, share all of it. The prompts of one chat format
-share its opening, which is kept where every layer is plain attention. Either changes logits by no more than rounding.
+Rows with the same prompt, such as several user turns of one context, share all of it. Prompts of one chat format share
+its opening, which is cached if every layer is plain attention. Either changes logits by no more than rounding.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from transformers import Cache, PreTrainedModel
 
 SHORTEST = 16
-"""Tokens below which an opening is not read apart."""
+"""Minimum tokens of a shared opening for it to be read separately."""
 SHARE = 8
-"""The longest prompt has at most so many times the tokens of an opening that is read apart.
+"""An opening is read separately only if the longest prompt has at most this many times its tokens.
 
-A long prompt alone is read without a mask, which skips half of its attention; an opening of it would need one.
+Without an opening, a single long prompt needs no mask, which skips half of its attention.
 """
 
 
 class PromptReader:
-    """Reads prompts with a model; keeps the cache of what the last ones began with."""
+    """Prefills prompts with a model; keeps the cache of the last shared opening."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model
@@ -36,7 +36,7 @@ class PromptReader:
         self._read_opening: Cache | None = None
 
     def read(self, prompts: Sequence[tuple[int, ...]]) -> tuple[Tensor, Cache]:
-        """Logits (rows, vocabulary) after each prompt, and the cache of all, padded on the left."""
+        """Logits (rows, vocabulary) after each prompt, and the cache of all prompts, padded on the left."""
         distinct = {ids: place for place, ids in enumerate(dict.fromkeys(prompts))}
         logits, cache = self._read(list(distinct))
         if len(distinct) < len(prompts):
@@ -60,7 +60,7 @@ class PromptReader:
         return logits, cache
 
     def _opening_of(self, prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        """What all begin with, shorter than the shortest; the last opening instead, where that is most of it."""
+        """The common prefix, shorter than the shortest prompt; or the cached opening, if it covers most of that."""
         common = common_opening(prompts)[: min(map(len, prompts)) - 1]
         known = common[: len(self._opening)] == self._opening
         if known and (len(prompts) == 1 or 2 * len(self._opening) > len(common)):
@@ -71,19 +71,19 @@ class PromptReader:
         if self._read_opening is None or opening != self._opening:
             cache = new_cache(self._config)
             model_call.forward(self.model, padded([opening]), [len(opening)], len(opening), cache)
-            # Not before: a forward that runs out of memory leaves layers without keys.
+            # Only after the forward pass: one that runs out of memory leaves layers without keys.
             self._opening, self._read_opening = opening, cache
         return self._read_opening
 
 
 def common_opening(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The longest opening of all prompts."""
-    first, last = min(prompts), max(prompts)  # in the order of tuples these differ earliest
+    """The longest common prefix of all prompts."""
+    first, last = min(prompts), max(prompts)  # in lexicographic order, these two differ earliest
     return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
 
 
 def padded(prompts: Sequence[tuple[int, ...]]) -> Tensor:
-    """The ids (rows, longest), with zeros on the left."""
+    """The ids (rows, longest), padded with zeros on the left."""
     import torch
 
     longest = max(map(len, prompts))

@@ -1,7 +1,7 @@
-"""Which rows run together: the longest first, under a budget of cached tokens, refilled as rows finish.
+"""Continuous batching: the longest rows first, within a budget of cached tokens, refilled as rows finish.
 
 User turns average about 25 tokens under a limit of 96, so a batch that waits for its last row wastes most of its
-steps. Running out of memory halves the budget and starts the affected rows again; no row is lost or given twice.
+steps. Running out of memory halves the budget and restarts the affected rows; every row is returned exactly once.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ WINDOW = 256
 
 @dataclass
 class Scheduler:
-    """Runs rows through a decoder; holds no more than a window of them."""
+    """Runs rows through a decoder; takes at most a window of rows ahead."""
 
     decoder: Decoder
     rows: Iterator[Row]
     batch_tokens: int
-    """Budget of cached positions: rows, times the longest of them with its completion."""
+    """Budget of cached positions: the number of rows times the longest row with its full completion."""
     batch_rows: int
     read_tokens: int
-    """Padded prompt tokens that one prefill reads, unless a single prompt is longer."""
+    """Maximum padded prompt tokens of one prefill, unless a single prompt is longer."""
     waiting: list[Row] = field(default_factory=list)
-    """Sorted by length, the longest last."""
+    """Rows to start, sorted by length, the longest last."""
     running: Batch | None = None
     flight: list[Row] = field(default_factory=list)
-    """Rows in the running batch or on their way into it."""
+    """Rows in the running batch or being added to it."""
     exhausted: bool = False
 
     def run(self) -> Iterator[Row]:
-        """Every row with its result, as it finishes; rows that come with a result pass through."""
+        """Every row with its result, as it finishes; rows that already have a result pass through."""
         while not self.exhausted or self.waiting or self.flight:
             yield from self._refill()
-            if self._runs_out_of_memory():
-                self._retreat()
+            if self._step_runs_out_of_memory():
+                self._reduce_budget()
             done = [row for row in self.flight if row.result is not None]
             self.flight = [row for row in self.flight if row.result is None]
             yield from done
@@ -60,12 +60,12 @@ class Scheduler:
         self.waiting.sort(key=lambda row: row.length)
         return [row for row in fresh if row.result is not None]
 
-    def _runs_out_of_memory(self) -> bool:
-        """Advance by one step. Returning, rather than handling the error inside, frees what the step had allocated."""
+    def _step_runs_out_of_memory(self) -> bool:
+        """Advance by one step. Memory is only freed once this returns, so the caller handles the failure."""
         import torch
 
         try:
-            # Not around `run`: a generator would leave its caller in inference mode at every yield.
+            # Not around `run`: a generator would leave its caller in inference mode at each yield.
             with torch.inference_mode():
                 if not self._admit() and self.running:
                     self.decoder.step(self.running)
@@ -78,7 +78,7 @@ class Scheduler:
         return False
 
     def _admit(self) -> bool:
-        """Let waiting rows enter if there is room for them; False if none entered."""
+        """Prefill waiting rows into the batch if there is room; returns whether any were added."""
         if not self._has_room():
             return False
         batches = [self.running] if self.running else []
@@ -93,7 +93,7 @@ class Scheduler:
         return len(batches) > before
 
     def _has_room(self) -> bool:
-        """Whether enough rows have left for others to enter: a quarter of those that fit."""
+        """Whether at least a quarter of the rows that fit are free."""
         if not self.waiting or not self.running:
             return bool(self.waiting)
         if not can_join(self.running.cache):
@@ -102,7 +102,7 @@ class Scheduler:
         return len(self.running.rows) <= min(self.batch_rows, self.batch_tokens // longest) * 3 // 4
 
     def _next_group(self) -> list[Row]:
-        """Take the longest waiting rows that the budgets of the cache and of one prefill allow."""
+        """Remove and return the longest waiting rows that fit the budgets of the cache and of one prefill."""
         longest = max((self._positions(row) for row in self.flight), default=0)
         group: list[Row] = []
         while self.waiting and len(self.flight) + len(group) < self.batch_rows:
@@ -119,8 +119,8 @@ class Scheduler:
     def _positions(self, row: Row) -> int:
         return len(row.prompt.ids) + self.decoder.sampling.max_tokens
 
-    def _retreat(self) -> None:
-        """Put the rows in flight back, under half the budget; a row that does not fit alone fails."""
+    def _reduce_budget(self) -> None:
+        """Put the rows in flight back and halve the budget; a row that does not fit alone fails."""
         self.running = None
         release_memory()
         rows = [row for row in self.flight if row.result is None]
@@ -136,7 +136,7 @@ class Scheduler:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an accelerator or the host ran out of memory; torch says the latter in a plain RuntimeError."""
+    """Whether an accelerator or the host ran out of memory; torch reports the latter as a plain RuntimeError."""
     import torch
 
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
@@ -146,7 +146,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory() -> None:
-    """Give cached accelerator memory back to the allocator's owner."""
+    """Return cached accelerator memory to the driver."""
     import torch
 
     if torch.cuda.is_available():

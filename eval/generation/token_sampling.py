@@ -1,4 +1,4 @@
-"""Logits to token ids: temperature, top-k and nucleus, with one uniform number of each row's own stream per token."""
+"""Samples token ids from logits: temperature, top-k and nucleus, with one uniform number per row and token."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def choose(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> list[int | None]:
     """The next token of each row of `logits` (rows, vocabulary); None for a row whose logits are not finite.
 
-    Inverse-CDF sampling: a row's token depends on its logits and its own uniform number in [0, 1), on nothing else of
-    the batch. Greedy decoding (temperature 0) uses no number. Tokens masked with -inf are allowed; NaN, +inf and a row
-    of -inf are not.
+    Inverse-CDF sampling: a row's token depends only on its logits and its own uniform number in [0, 1), not on the rest
+    of the batch. Greedy decoding (temperature 0) uses no number. Tokens masked with -inf are allowed; NaN, +inf and a
+    row of only -inf are not.
     """
     largest, likeliest = logits.max(dim=-1)
     tokens = likeliest if sampling.temperature == 0 else sample(logits, sampling, uniforms)
@@ -27,8 +27,8 @@ def choose(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> lis
 def sample(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> Tensor:
     """Token ids (rows,) drawn from the filtered distribution: temperature first, then top-k, then nucleus.
 
-    The mass is summed in the order of the vocabulary, not of likelihood: there, two tokens whose logits differ by less
-    than rounding would change places with the batch, and the sample with them.
+    The mass is accumulated in vocabulary order, not by likelihood: two tokens whose logits differ by less than rounding
+    could swap places depending on the batch, and would change the sample.
     """
     import torch
 
@@ -47,9 +47,9 @@ def sample(logits: Tensor, sampling: Sampling, uniforms: Sequence[float]) -> Ten
 
 
 def _least_of_nucleus(shares: Tensor, top_p: float) -> Tensor:
-    """The share (rows, 1) of the token that brings the mass of the likeliest ones to `top_p`."""
+    """The probability (rows, 1) of the token at which the mass of the likeliest tokens reaches `top_p`."""
     wanted = top_p * shares.sum(dim=-1, keepdim=True)
-    # Sorting a whole vocabulary takes as long as a step of a small model; the nucleus is rarely wider than this.
+    # Sorting the whole vocabulary takes as long as a step of a small model; the nucleus is rarely larger than this.
     for count in (min(1024, shares.shape[-1]), shares.shape[-1]):
         ranked = shares.topk(count, dim=-1).values
         mass = ranked.cumsum(dim=-1)

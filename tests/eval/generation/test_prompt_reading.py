@@ -1,4 +1,4 @@
-"""Reading prompts: what they share is read once, and no logit moves by more than rounding."""
+"""Prompt prefill: shared prefixes are computed once, and no logit changes by more than rounding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Read:
 
 
 def assert_alike(model: Any, prompts: list[tuple[int, ...]], logits: Any, cache: Any) -> None:
-    """The logits after each prompt, and after one token more, are those of the prompt alone."""
+    """The logits after each prompt, and after one more token, are those of the prompt alone."""
     import torch
 
     longest = max(map(len, prompts))
@@ -65,21 +65,21 @@ def tokens(count: int, seed: int) -> tuple[int, ...]:
     return tuple(random.Random(seed).choices(range(VOCABULARY), k=count))
 
 
-def test_the_opening_that_prompts_share_is_read_once_and_kept_for_the_next(reader: PromptReader, read: Read) -> None:
+def test_a_shared_opening_is_read_once_and_cached(reader: PromptReader, read: Read) -> None:
     opening = tokens(24, 0)
     assert read(reader, [(*opening, *tokens(count, count)) for count in (9, 1, 4)]) == [(1, 24), (3, 9)]
     assert read(reader, [(*opening, *tokens(count, count)) for count in (3, 11)]) == [(2, 11)]
     assert read(reader, [(*opening, *tokens(6, 5))]) == [(1, 6)]
 
 
-def test_another_opening_takes_the_place_of_the_last(reader: PromptReader, read: Read) -> None:
+def test_a_new_opening_replaces_the_cached_one(reader: PromptReader, read: Read) -> None:
     first = tokens(20, 0)
     for opening in (first, (*first, *tokens(30, 1)), tokens(17, 2)):
         prompts = [(*opening, count, *tokens(count, 3)) for count in (5, 2)]
         assert read(reader, prompts) == [(1, len(opening)), (2, 6)]
 
 
-def test_an_opening_for_which_memory_was_short_is_read_again(
+def test_an_opening_is_read_again_after_running_out_of_memory(
     reader: PromptReader, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompts = [(*tokens(24, 0), *tokens(count, count)) for count in (9, 4)]
@@ -94,9 +94,7 @@ def test_an_opening_for_which_memory_was_short_is_read_again(
 
 
 @pytest.mark.parametrize(("opening", "longest"), [(SHORTEST - 1, 40), (SHORTEST + 4, (SHORTEST + 5) * SHARE)])
-def test_an_opening_that_is_too_small_a_part_is_not_read_apart(
-    reader: PromptReader, read: Read, opening: int, longest: int
-) -> None:
+def test_a_short_opening_is_not_read_separately(reader: PromptReader, read: Read, opening: int, longest: int) -> None:
     prompts = [(*tokens(opening, 0), less, *tokens(longest - opening - less - 1, 1)) for less in (0, 1)]
     assert read(reader, prompts) == [(2, longest)]
 

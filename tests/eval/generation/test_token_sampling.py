@@ -1,4 +1,4 @@
-"""Sampling against what each field means: greedy, temperature, top-k, nucleus, and streams of uniform numbers."""
+"""Sampling against the definition of each field: greedy, temperature, top-k, nucleus, and uniform numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def logits(*rows: list[float]) -> Any:
 
 
 def expected(sampling: Sampling) -> list[float]:
-    """The filtered distribution, worked out in plain Python: temperature, then top-k, then nucleus."""
+    """The filtered distribution, computed in plain Python: temperature, then top-k, then nucleus."""
     heated = [p ** (1 / sampling.temperature) for p in PROBABILITIES]
     ranked = sorted(range(len(heated)), key=lambda token: -heated[token])[: sampling.top_k or None]
     total, kept, mass = sum(heated[token] for token in ranked), [], 0.0
@@ -78,7 +78,7 @@ def test_temperature_zero_takes_the_likeliest_token_and_no_number() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.0), Sampling(temperature=1.0, top_p=0.5)])
-def test_a_row_without_finite_logits_has_no_token_and_spoils_no_other(sampling: Sampling) -> None:
+def test_a_row_with_non_finite_logits_has_no_token_and_does_not_affect_others(sampling: Sampling) -> None:
     import torch
 
     rows = logits(*[PROBABILITIES] * 5)
