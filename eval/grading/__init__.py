@@ -1,1 +1,1 @@
-"""How answers are asked for, read and graded, one kind of answer a file; tasks choose."""
+"""Prompting for, parsing and grading answers, one file per kind of answer; tasks import what they need."""

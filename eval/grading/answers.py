@@ -1,7 +1,7 @@
-"""Numeric answers: how they are asked for, read out of free text, and graded. Knows no data set.
+"""Numeric answers: the instruction in the prompt, extraction from free text, and grading.
 
-The reader (version 1) takes the last explicitly marked number, else the last number of the text. It is ours, so a rate
-measured with it is compared with no rate of another harness (EleutherAI/lm-evaluation-harness#1159).
+The reader (version 1) takes the last explicitly marked number, else the last number of the text. It is specific to this
+project, so its rates are not comparable with those of other harnesses (EleutherAI/lm-evaluation-harness#1159).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from fractions import Fraction
 from eval.dialogue import Dialogue
 
 INSTRUCTION = "Show your reasoning, then give the answer on a last line of the form: #### <number>"
-"""Version 1 of the zero-shot prompt; a change of it changes every row's id. Of 20 greedy answers within 256 tokens,
-SmolLM2-135M finishes 15 with it, and 10 when told to reason step by step."""
+"""Version 1 of the zero-shot prompt; changing it changes every row's id. Of 20 greedy answers within 256 tokens,
+SmolLM2-135M finishes 15 with it, and 10 when instructed to reason step by step."""
 
 LONGEST_ANSWER = 20_000
-"""Characters read, from the end: a looping answer costs bounded time (verl-project/verl#6673)."""
+"""Characters read, from the end, so that a looping answer takes bounded time (verl-project/verl#6673)."""
 REACH = 300
-"""Characters after a marker within which its number must stand."""
+"""Maximum characters between a marker and the end of its number."""
 
 NUMBER = re.compile(
     r"(?P<sign>(?<![\w)\]])-)?(?:[$€£₹¥]\s?(?P<inner>-)?)?(?<![\d^])(?<!\^\{)"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\w.])\.\d+)(?:/(?P<below>\d+))?"
 )
-"""Starts and ends with a digit (a lone comma is none, stanford-crfm/helm#4337); a sign after a word is a hyphen, and an
-exponent ("cm^2") is no number of its own."""
+"""Starts and ends with a digit (a lone comma is not a number, stanford-crfm/helm#4337); a sign after a word is a
+hyphen, and an exponent ("cm^2") is not a number of its own."""
 MARKER = re.compile(
     r"(?P<hashes>####)|(?P<boxed>\\f?boxed\s{0,3}\{)"
     r"|\banswer[*_\s]{0,6}(?::|=|is\b|(?:would|should|will)\sbe\b)",
@@ -35,7 +35,7 @@ LEAD = r"(?:\\[a-zA-Z]+|[\W_])*?"
 """Markup between a marker and its number: emphasis, brackets, currency, LaTeX commands."""
 DIRECT = re.compile(LEAD + NUMBER.pattern)
 OPERATION = re.compile(r"[\s_]{0,3}(?:=|(?:[-+*/×÷^]|\\(?:times|cdot|div))(?=\s?[\d($]))")  # noqa: RUF001
-"""What makes the number before it the start of a calculation."""
+"""What follows a number that is the start of a calculation."""
 NUMBERED_HEADING = re.compile(r"[ \t*]*\d+[.)][ \t]+\S")
 SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 LATEX = ((r"\$", "$"), (r"\%", "%"), ("{,}", ","), (r",\!", ","), (r"\!", ""), (r"\,", ""), ("−", "-"), ("–", "-"))  # noqa: RUF001
@@ -44,15 +44,15 @@ FRACTION = re.compile(r"\\[dt]?frac\s?\{(\d{1,15})\}\s?\{(\d{1,15})\}")
 
 
 def ask(question: str) -> str:
-    """The question with the instruction how to end the answer."""
+    """The question followed by the instruction on how to end the answer."""
     return f"{question.strip()}\n\n{INSTRUCTION}"
 
 
 def read_number(text: str) -> Fraction | None:
-    """The number that the text gives as its answer, exact, or None if it gives none.
+    """The exact number that the text gives as its answer; None if it gives none.
 
     The last marker with a number wins: `####`, `Answer:`, "the answer is", or a box, whose braces are matched. Commas,
-    currency, percent signs and a final period are no part of a number; its sign is.
+    currency, percent signs and a final period are not part of the number; its sign is.
     """
     text = text[-LONGEST_ANSWER:]
     for old, new in LATEX:
@@ -68,8 +68,8 @@ def read_number(text: str) -> Fraction | None:
 def grade_number(dialogue: Dialogue) -> bool | None:
     """Whether the last assistant turn gives the reference number.
 
-    False for a turn without a readable number and for one that was cut off: a cut-off answer has no answer. None if
-    there is no assistant turn or no readable reference.
+    False for a turn without a readable number and for a truncated one. None if there is no assistant turn or no
+    readable reference.
     """
     answer = dialogue.last("assistant")
     right = read_number(dialogue.reference or "")
@@ -95,7 +95,7 @@ def _read_marked(marker: re.Match[str], after: str) -> Fraction | None:
 
 
 def _read_expression(region: str) -> Fraction | None:
-    """The number that a region starts with; of a calculation, its result; of a clause, its last number."""
+    """The number that a region starts with; for a calculation its result; for a clause its last number."""
     direct = DIRECT.match(region)
     if direct and not OPERATION.match(region, direct.end()):
         return _value(direct)
@@ -118,7 +118,7 @@ def _value(number: re.Match[str]) -> Fraction | None:
 
 
 def _inside_braces(after: str) -> str:
-    """The text up to the brace that closes the one before `after`; all of it if none does."""
+    """The text up to the brace that closes the one before `after`; all of it if there is none."""
     depth = 1
     for index, character in enumerate(after):
         depth += (character == "{") - (character == "}")

@@ -1,4 +1,4 @@
-"""Constraints on the form of a response, as data: `{"kind": "max_words", "value": 40}`. Knows no data set."""
+"""Constraints on the form of a response, given as data: `{"kind": "max_words", "value": 40}`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s+\S")
 
 
 def satisfies(response: str, constraints: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a response keeps every constraint; an empty response keeps none.
+    """Whether a response meets every constraint; an empty response meets none.
 
     Raises:
         ValueError: an unknown kind; the message lists the known ones.
@@ -23,7 +23,7 @@ def satisfies(response: str, constraints: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; apostrophes and hyphens inside a word belong to it."""
+    """The words of a text in lower case; apostrophes and hyphens inside a word are part of it."""
     return [word.lower() for word in WORD.findall(text)]
 
 
@@ -32,7 +32,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _includes(text: str, phrase: str) -> bool:
-    """Whole words, whatever their case."""
+    """Matches whole words, ignoring case."""
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) is not None
 
 
@@ -75,5 +75,5 @@ CHECKERS: dict[str, Callable[[str, Any], bool]] = {
 
 def _checker(kind: str) -> Callable[[str, Any], bool]:
     if kind not in CHECKERS:
-        raise ValueError(f"no constraint {kind!r}; known are {', '.join(sorted(CHECKERS))}")
+        raise ValueError(f"unknown constraint {kind!r}; known are {', '.join(sorted(CHECKERS))}")
     return CHECKERS[kind]

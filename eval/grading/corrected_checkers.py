@@ -1,8 +1,8 @@
-"""Checkers of IFEval and IFBench whose published verdict is plainly wrong, with the fault corrected.
+"""Corrected versions of IFEval and IFBench checkers whose published verdict is plainly wrong.
 
-Scores are comparable only with the published checkers, so those decide; these give the score that stands beside it.
-Faults: a paragraph is looked up among blank ones too (scitix/sieval#104); a text without questions keeps a ratio of
-sentence types, as 0 = 2 * 0 (scitix/sieval#105); a "letter" such as # is replaced by a random letter
+Only the published checkers give comparable scores, so they decide; these give an additional, corrected score. Faults:
+a paragraph is indexed among blank ones too (scitix/sieval#104); a text without questions satisfies a ratio of sentence
+types, as 0 = 2 * 0 (scitix/sieval#105); a "letter" such as # is replaced by a random letter
 (google-research/google-research#3427).
 """
 
@@ -37,8 +37,8 @@ def _with_a_question(checker: Any) -> Any:
 
     class Corrected(checker):  # type: ignore[misc]
         def check_following(self, value: str) -> bool:
-            asks = any(sentence.endswith("?") for sentence in split_into_sentences(value))
-            return asks and bool(super().check_following(value))
+            has_question = any(sentence.endswith("?") for sentence in split_into_sentences(value))
+            return has_question and bool(super().check_following(value))
 
     return Corrected
 

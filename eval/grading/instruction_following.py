@@ -1,9 +1,9 @@
 """Instruction following (IFEval, IFBench): prompts as dialogues, and the verdicts of the published checkers.
 
-The checkers are those of `if-verifiable` (pinned); a verdict is theirs, bit for bit. Around them stands what they leave
+The checkers are those of `if-verifiable` (pinned), and verdicts are exactly theirs. This file handles what they leave
 to the caller: a text that is empty, or on which a checker raises, fails the instruction; an unknown instruction or
-argument is an error when the rows are read; what they draw at random is drawn from a fixed seed. A text is graded as it
-stands, cut off or not, as the published graders do; they drop what precedes a `</think>` in it.
+argument is an error when the rows are read; random draws use a fixed seed. A text is graded as it is, truncated or not,
+like the published graders do; they drop what precedes a `</think>` in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 COLUMNS = {"key": str, "prompt": str, "instruction_id_list": list, "kwargs": list}
 Registry = Mapping[str, Any]
-"""Instruction id to checker class."""
+"""Instruction id -> checker class."""
 _random_state = Lock()
 
 
@@ -45,7 +45,7 @@ def load_prompts(task: str, source: Source, limit: int | None, seed: int, data_d
 
     Raises:
         FileNotFoundError: no data file, or no NLTK data.
-        ValueError: a malformed row, a repeated key, an unknown instruction, an argument that is missing or refused.
+        ValueError: a malformed row, a repeated key, an unknown instruction, or a missing or invalid argument.
     """
     find_nltk_data(data_dir)
     dialogues = []
@@ -56,9 +56,9 @@ def load_prompts(task: str, source: Source, limit: int | None, seed: int, data_d
 
 
 def verdicts(dialogue: Dialogue, *, corrected: bool = False) -> list[Verdict] | None:
-    """The verdict on each instruction for the last assistant turn, or None if there is none.
+    """The verdict on each instruction for the last assistant turn; None if there is no such turn.
 
-    `corrected` takes the checkers of `eval/grading/corrected_checkers.py` in place of the published ones.
+    `corrected` uses the checkers of `eval/grading/corrected_checkers.py` instead of the published ones.
 
     Raises:
         FileNotFoundError: no NLTK data.
@@ -69,22 +69,22 @@ def verdicts(dialogue: Dialogue, *, corrected: bool = False) -> list[Verdict] | 
         return None
     prompt = next(message.text for message in dialogue.messages if message.role == "user")
     registry = _registry(dialogue.task, corrected)
-    asked = dialogue.meta["instructions"]
-    return [_verdict(registry, prompt, answer.text, each["id"], each["kwargs"]) for each in asked]
+    instructions = dialogue.meta["instructions"]
+    return [_verdict(registry, prompt, answer.text, each["id"], each["kwargs"]) for each in instructions]
 
 
 def _verdict(registry: Registry, prompt: str, text: str, name: str, arguments: dict[str, Any]) -> Verdict:
     from if_verifiable.common import evaluate_instructions
 
-    if name not in registry:  # the library passes over it, and the rest could still count as all
+    if name not in registry:  # the library skips it, and the rest could still count as all
         raise ValueError(f"unknown instruction {name!r}; if-verifiable knows {', '.join(sorted(registry))}")
     try:
         with _seeded():
             results, _ = evaluate_instructions(text, [name], [arguments], prompt, dict(registry))
-    except Exception:  # a checker that indexes into a text without letters, for one
-        log.warning("the checker of %s raises on a text of %d characters, which fails it", name, len(text))
+    except Exception:  # for example, a checker that indexes into a text without letters
+        log.warning("the checker of %s raised on a text of %d characters; counted as not followed", name, len(text))
         return Verdict(False, False)
-    if not results:  # nothing is left of the text
+    if not results:  # the library found the text empty
         return Verdict(False, False)
     return Verdict(results[0].strict_pass, results[0].loose_pass)
 
@@ -97,7 +97,7 @@ def _instructions(place: str, task: str, row: dict[str, Any]) -> list[dict[str, 
 
 
 def _instruction(place: str, task: str, name: Any, given: Any) -> dict[str, Any]:
-    """An instruction with its arguments, nulls dropped, after its checker has accepted them."""
+    """An instruction with its arguments, without nulls, validated by its checker."""
     registry = _registry(task, False)
     if not isinstance(name, str) or name not in registry:
         raise ValueError(f"{place}: unknown instruction {name!r}; if-verifiable knows {', '.join(sorted(registry))}")
@@ -105,14 +105,14 @@ def _instruction(place: str, task: str, name: Any, given: Any) -> dict[str, Any]
         raise ValueError(f"{place}: the kwargs of {name} are {type(given).__name__}, not an object or null")
     arguments = {key: value for key, value in (given or {}).items() if value is not None}
     checker = registry[name](name)
-    # What is not given is drawn at random by the checker, and the grade with it.
+    # The checker draws missing arguments at random, which would make the grade random.
     if missing := sorted(set(checker.get_instruction_args_keys()) - set(arguments)):
         raise ValueError(f"{place}: {name} lacks {', '.join(missing)}; use the official file")
     try:
         with _seeded():
             checker.build_description(**arguments)
     except Exception as error:
-        raise ValueError(f"{place}: the checker of {name} refuses {arguments}: {error}") from error
+        raise ValueError(f"{place}: the checker of {name} rejects {arguments}: {error}") from error
     return {"id": name, "kwargs": arguments}
 
 
@@ -121,7 +121,7 @@ def _registry(task: str, corrected: bool) -> Registry:
     import nltk
 
     find_nltk_data()
-    # Importing the library fetches what it misses, an obsolete package included; offline it waits and complains.
+    # Importing the library downloads missing NLTK packages, even an obsolete one; offline it waits and then warns.
     download, nltk.download = nltk.download, lambda *_, **__: False
     try:
         from if_verifiable.ifbench import instructions_registry as ifbench
@@ -130,8 +130,8 @@ def _registry(task: str, corrected: bool) -> Registry:
         nltk.download = download
     from if_verifiable.ifeval import instructions
 
-    # It logs whole answers, by functions of `logging` that give the root logger a handler for every other one too.
-    instructions.logging = logging.Logger("unheard")
+    # It logs full answers through module-level functions of `logging`, which also add a handler to the root logger.
+    instructions.logging = logging.Logger("silenced")
     instructions.logging.addHandler(logging.NullHandler())
     published = {"ifeval": ifeval, "ifbench": ifbench}[task].INSTRUCTION_DICT
     return correct_faults(published) if corrected else published
@@ -139,7 +139,7 @@ def _registry(task: str, corrected: bool) -> Registry:
 
 @contextmanager
 def _seeded() -> Iterator[None]:
-    """Python's and langdetect's random streams from a fixed seed; both are as they were afterwards."""
+    """Seed Python's and langdetect's random generators with 0 inside the context; restores both afterwards."""
     from langdetect import DetectorFactory
 
     with _random_state:

@@ -1,8 +1,7 @@
-"""Multiple choice: options put in an order of their own, a prompt with letters, and a reader of the chosen letter.
+"""Multiple choice: a deterministic order of the options, a prompt with letters, and extraction of the chosen letter.
 
 The prompt is that of openai/simple-evals (`common.py`), word for word; options keep their text. The reader (version 1)
-is ours: theirs takes the first "Answer:" and the letter that follows it, of a word too, and misses one in bold. Knows
-no data set.
+is our own: theirs takes the letter after the first "Answer:", even if it starts a word, and misses a letter in bold.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ ABOUT_ALL = re.compile(
     r"\b(?:above|preceding|previous|foregoing|these|those|others?|options|answers|choices|statements)\b",
     re.I,
 )
-"""How an option begins that is about all the others, so that it has to come after them."""
+"""Matches the start of an option that refers to all others, and so must come after them."""
 PLACE = r"(?:(?:option|answer|choice|statement)s?\s*)?(?:\([A-D]\)|[A-D]\b\)?)"
 ABOUT_PLACES = re.compile(
     rf"(?:(?:both|either|neither)\s+)?{PLACE}(?:\s*(?:,\s*(?:and|or)\b|,|&|/|and\b|or\b|nor\b)\s*{PLACE})+"
@@ -35,7 +34,7 @@ ABOUT_PLACES = re.compile(
     rf"|only\s+{PLACE}\W*|{PLACE}\s+only\W*|(?:both\s+)?(?:of\s+)?the\s+(?:first|last)\s+(?:two|three)\b.*",
     re.I | re.S,
 )
-"""A whole option that names others by their place."""
+"""Matches a complete option that refers to others by their position."""
 
 MARKER = re.compile(
     r"\\f?boxed\s{0,3}\{"
@@ -47,29 +46,29 @@ CHOICE = re.compile(
     r"(?P<letter>[A-Za-z])(?!\w|['\u2019=+-]\w)(?P<after>.{0,40})",
     re.I,
 )
-"""What stands between a marker and its letter: markup, brackets, LaTeX, the word "option"; then a letter alone."""
+"""What may come between a marker and its letter: markup, brackets, LaTeX, the word "option"; then a single letter."""
 HEDGE = re.compile(r"[)\]*_$\s]*(?:,|/|&|or\b|and\b)\s*(?:option\s+)?[(\[*_$]*[A-D]\b(?!\s+[a-z])")
-"""A second letter offered beside the first."""
+"""A second letter offered next to the first."""
 PROSE = re.compile(r"[ \t]+(?!because\b|since\b|as\b|is\b)[a-z]")
-"""What follows an article and no letter, as in "a mixture"."""
+"""What follows an article rather than an option letter, as in "a mixture"."""
 
 
 class Choices(NamedTuple):
-    """Options in the order in which they are shown."""
+    """Options in display order."""
 
     options: tuple[str, ...]
     right: str
-    """The letter of the correct option; more letters when other options have the same text."""
+    """The letter of the correct option, and the letters of other options with the same text."""
 
 
 def arrange(correct: str, incorrect: Sequence[str], key: str) -> Choices:
-    """The options in an order that only `key` decides: by the hash of the key and the option's place in the data.
+    """The options ordered by the hash of `key` and of the option's index in the data.
 
-    An option about all others ("none of the above") stays behind them. If an option names others by their place ("both
-    A and B"), the order of the data, the only one in which it can be true, is kept for those that do not.
+    An option that refers to all others ("none of the above") stays after them. If an option refers to others by
+    position ("both A and B"), the others keep the order of the data, the only one in which it can be true.
     """
     options = (correct, *incorrect)
-    refers = [_refers(option) for option in options]
+    refers = [_refers_to_others(option) for option in options]
     fixed = any(ABOUT_PLACES.fullmatch(option.strip()) for option in options)
     hashes = [hashlib.sha256(f"{key}\n{place}".encode()).digest() for place in range(len(options))]
     order = sorted(
@@ -81,16 +80,16 @@ def arrange(correct: str, incorrect: Sequence[str], key: str) -> Choices:
 
 
 def ask(question: str, options: Sequence[str]) -> str:
-    """The published prompt with the question and its lettered options."""
+    """The published prompt, the question and its lettered options."""
     listed = "\n".join(f"{letter}) {option}" for letter, option in zip(LETTERS, options, strict=True))
     return f"{PROMPT}\n\n{question}\n\n{listed}"
 
 
 def read_letter(text: str) -> str | None:
-    """The letter, A to D, that the text gives as its answer, or None if it gives none.
+    """The letter, A to D, that the text gives as its answer; None if it gives none.
 
-    The last marker that a letter follows decides: `Answer:`, "the answer is", "the correct option is", a box. A letter
-    outside A to D, and one beside which a second is offered, are no answer; a letter without a marker is none either.
+    The last marker followed by a letter decides: `Answer:`, "the answer is", "the correct option is", a box. A letter
+    outside A to D, a letter next to a second one, and a letter without a marker do not count as an answer.
     """
     text = text[-LONGEST_ANSWER:]
     for marker in reversed(list(MARKER.finditer(text))):
@@ -105,8 +104,8 @@ def read_letter(text: str) -> str | None:
 def grade_letter(dialogue: Dialogue) -> bool | None:
     """Whether the last assistant turn chooses a correct letter of the reference.
 
-    False for a turn without a readable letter and for one that was cut off: a cut-off answer has no answer. None if
-    there is no assistant turn or no reference.
+    False for a turn without a readable letter and for a truncated one. None if there is no assistant turn or no
+    reference.
     """
     answer = dialogue.last("assistant")
     if answer is None or not dialogue.reference:
@@ -115,13 +114,13 @@ def grade_letter(dialogue: Dialogue) -> bool | None:
     return answer.finish != "length" and letter is not None and letter in dialogue.reference
 
 
-def _refers(option: str) -> bool:
-    """Whether an option is about other options."""
+def _refers_to_others(option: str) -> bool:
+    """Whether an option refers to other options."""
     option = option.strip()
     return bool(ABOUT_ALL.match(option) or ABOUT_PLACES.fullmatch(option))
 
 
 def _is_prose(found: re.Match[str]) -> bool:
-    """Whether the letter is a word: "a mixture", or a lower-case one with text behind it."""
+    """Whether the letter is part of prose: "a mixture", or a lower-case letter followed by text."""
     follows = PROSE.match(found["after"])
     return bool(follows) and (found["letter"] in "AaIi" or found["letter"].islower())

@@ -1,4 +1,4 @@
-"""Where NLTK's data lies: the files that the checkers of IFEval and IFBench read, found before anything is graded."""
+"""Locates the NLTK data that the checkers of IFEval and IFBench need, before anything is graded."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ RESOURCES = {
     "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng/",
     "stopwords": "corpora/stopwords",
 }
-"""NLTK's name of each package, and its path below a folder of NLTK data."""
+"""NLTK's name of each package -> its path in a folder of NLTK data."""
 
 
 def find_nltk_data(data_dir: Path | None = None) -> None:
-    """Let NLTK look in `nltk_data` of the data folder too, after its own places; nothing is fetched.
+    """Add `nltk_data` in the data folder to the end of NLTK's search path; downloads nothing.
 
     Raises:
-        FileNotFoundError: a package is in none of those places; the message has the command that fetches it.
+        FileNotFoundError: a package is not on the search path; the message has the command that downloads it.
     """
     import nltk
 
     folder = data_folder(data_dir)
-    beside = str((folder or Path("DIR")) / "nltk_data")
-    if folder and beside not in nltk.data.path:
-        nltk.data.path.append(beside)
-    if missing := [name for name, path in RESOURCES.items() if not _found(path)]:
+    nltk_folder = str((folder or Path("DIR")) / "nltk_data")
+    if folder and nltk_folder not in nltk.data.path:
+        nltk.data.path.append(nltk_folder)
+    if missing := [name for name, path in RESOURCES.items() if not _is_available(path)]:
         raise FileNotFoundError(
             f"NLTK's {', '.join(missing)} not found in {', '.join(nltk.data.path)}; on a machine with network run "
-            f"`python -m nltk.downloader -d {beside} {' '.join(missing)}`, then name that folder in NLTK_DATA "
-            "or its parent as --data-dir or USERTURN_DATA"
+            f"`python -m nltk.downloader -d {nltk_folder} {' '.join(missing)}`, then set NLTK_DATA to that folder, "
+            "or --data-dir or USERTURN_DATA to its parent"
         )
 
 
-def _found(path: str) -> bool:
+def _is_available(path: str) -> bool:
     import nltk
 
     try:

@@ -1,4 +1,4 @@
-"""Rankings with ties, "A>B>C=D", best first: the option that ranks best on average."""
+"""The option with the best mean rank over rankings with ties, such as "A>B>C=D", best first."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 
 def best_ranked(rankings: Iterable[str], options: Sequence[str]) -> str | None:
-    """The option of the lowest mean rank, the first of them in a tie; tied options share the mean of their ranks.
+    """The option with the lowest mean rank, the first one if several tie; options tied in a ranking share a mean rank.
 
-    Rankings that do not name each option once are left out. None if no ranking is left.
+    Rankings that do not contain each option exactly once are ignored. None if no ranking is left.
     """
     ranks = [found for ranking in rankings if (found := _ranks(ranking)).keys() == set(options)]
     if not ranks or not options:

@@ -1,8 +1,8 @@
-"""Word problems of one step and small numbers, made from templates: a model of 135 million weights is right at times.
+"""One-step word problems with small numbers, generated from templates, which a 135M model sometimes solves.
 
 Source: written for this project, in this file (Apache-2.0, like the code). Splits: train 1,600 and test 400 rows, by
-the hash of the question. Metric: share of answers whose number equals the reference, as in GSM8K, and asked as there.
-A claim about a model needs a real set: this one is for rewards and guards of small models, never right on GSM8K.
+the hash of the question. Prompt and metric as in GSM8K: share of answers whose number equals the reference. Not for
+claims about a model: this set is for rewards and guards of small models, which are never right on GSM8K.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eval.grading.answers import ask, grade_number
 from eval.sources import Source, choose
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(url="written for this project", licence="Apache-2.0", local=())
 
@@ -40,7 +40,7 @@ TEMPLATES = (
 
 
 class Problem(NamedTuple):
-    """A question, what it counts, and the calculation that answers it: `a` sign `b`, the larger number first."""
+    """A question, the things it counts, and the calculation that answers it: `a` sign `b`, the larger number first."""
 
     question: str
     things: str
@@ -61,9 +61,9 @@ def load(
     data_dir: Path | None = None,
     split: Literal["train", "test"] = "test",
 ) -> list[Dialogue]:
-    """The problems of a split, each with its number as reference; `data_dir` is not read: there is no file.
+    """The problems of a split, each with its answer as reference; `data_dir` is not used.
 
-    `limit` takes the first of a shuffle seeded with `seed`, so a larger limit only adds problems.
+    `limit` keeps the first of a shuffle seeded with `seed`, so a larger limit only adds problems.
 
     Raises:
         ValueError: a limit below 1.
@@ -72,19 +72,19 @@ def load(
 
 
 def problems(split: str) -> Iterator[tuple[Dialogue, Problem]]:
-    """Every problem of a split as a dialogue and as numbers, in the order in which they are made."""
-    for row, problem in enumerate(islice(_of_split(split), ROWS[split])):
-        asked, meta = Message("user", ask(problem.question)), {"split": split, "row": row}
-        yield Dialogue("arithmetic", (asked,), reference=str(problem.answer), meta=meta), problem
+    """Every problem of a split, as a dialogue and as a `Problem`, in generation order."""
+    for row, problem in enumerate(islice(_split_problems(split), ROWS[split])):
+        query, meta = Message("user", ask(problem.question)), {"split": split, "row": row}
+        yield Dialogue("arithmetic", (query,), reference=str(problem.answer), meta=meta), problem
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """Whether the assistant's number is the reference; see `eval.grading.answers.grade_number`."""
+    """Whether the assistant's number equals the reference; see `eval.grading.answers.grade_number`."""
     return grade_number(dialogue)
 
 
-def _of_split(split: str) -> Iterator[Problem]:
-    """Different problems without end: every fifth, by the hash of the question, is a test problem."""
+def _split_problems(split: str) -> Iterator[Problem]:
+    """An endless stream of distinct problems; one in five, by the hash of the question, is a test problem."""
     seen = set()
     for number in count():
         problem = _problem(random.Random(f"arithmetic {number}"))

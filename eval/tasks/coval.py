@@ -1,8 +1,8 @@
 """CoVal, prompts on contested values with four responses each: the response comes from the data (held-out setting).
 
-Source: https://huggingface.co/datasets/openai/coval (its file is pinned below by its hash), CC-BY-4.0. Split: 1,078
-prompts, 98 of them with earlier turns. Context: `prompt.messages`, in which the release calls the system "developer",
-then one of the four responses. No reference: only the user turn that follows is measured. Never to be trained on.
+Source: https://huggingface.co/datasets/openai/coval (the file is pinned below by its hash), CC-BY-4.0. Split: 1,078
+prompts, 98 of them with earlier turns. Context: `prompt.messages`, whose role "developer" is the system, then one of
+the four responses. No reference: only the user turn that follows is measured. Must never be trained on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.real_user import real_user_turn
 from eval.sources import Source, choose, read_messages, read_prompt, read_unique
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/openai/coval",
@@ -39,12 +39,12 @@ def load(
     contexts: Literal["all", "multi_turn"] = "all",
     control: bool = False,
 ) -> list[Dialogue]:
-    """The conversations, each ending in the chosen response; a row without it is a skipped dialogue.
+    """The conversations, each ending in the chosen response; a row without it becomes a skipped dialogue.
 
-    `response`: a letter; "hash", the one that the hash of the prompt's id picks among those the row has; or "best", the
-    one of the lowest mean rank in the annotators' rankings for the world. `contexts`: all prompts, or those with more
+    `response`: a letter; "hash", which picks among the row's responses by the hash of the prompt's id; or "best", the
+    one with the lowest mean rank in the annotators' rankings for the world. `contexts`: all prompts, or those with more
     than one user turn. `control` adds the real last user turn of each chosen prompt with more than one, as task
-    "coval_real_user". `limit` counts prompts, and takes the first of a shuffle seeded with `seed`.
+    "coval_real_user". `limit` counts prompts, and keeps the first of a shuffle seeded with `seed`.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.sources.read_unique`; a malformed conversation.
@@ -59,15 +59,15 @@ def load(
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """None: a conversation has no reference answer."""
+    """Always None: a conversation has no reference answer."""
     return None
 
 
 def _prompt(place: str, prompt: dict[str, Any]) -> tuple[Message, ...]:
-    given = prompt.get("messages")
+    messages = prompt.get("messages")
     renamed = [
         {**item, "role": "system"} if isinstance(item, dict) and item.get("role") == "developer" else item
-        for item in (given if isinstance(given, list) else [])
+        for item in (messages if isinstance(messages, list) else [])
     ]
     return read_prompt(place, renamed)
 
@@ -88,18 +88,16 @@ def _dialogue(place: str, row: dict[str, Any], prompt: tuple[Message, ...], resp
 
 
 def _responses(place: str, responses: list[Any]) -> dict[str, str]:
-    """The text of each response that has one, by its letter."""
+    """The text of each non-empty response, by its letter."""
     texts: dict[str, str] = {}
     for number, response in enumerate(responses):
         where = f"{place}, response {number}"
         letter = response.get("response_index") if isinstance(response, dict) else None
         if not isinstance(letter, str) or letter in texts:
-            raise ValueError(
-                f"{where}: response_index {letter!r} is no letter, or not a new one; use the official file"
-            )
+            raise ValueError(f"{where}: response_index {letter!r} is not a letter, or repeated; use the official file")
         message = read_messages(where, response.get("messages"))[0]
         if message.role != "assistant":
-            raise ValueError(f"{where}: its message is of a {message.role}; use the official file")
+            raise ValueError(f"{where}: its message has the role {message.role}; use the official file")
         texts[letter] = message.text.strip()
     return {letter: text for letter, text in texts.items() if text}
 
@@ -110,4 +108,4 @@ def _world_rankings(place: str, metadata: dict[str, Any]) -> list[str]:
         blocks = [assessment["ranking_blocks"]["world"] for assessment in metadata["assessments"]]
         return [str(block["ranking"]) for world in blocks for block in world]
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{place}: metadata has no rankings where they should be ({error!r})") from None
+        raise ValueError(f"{place}: metadata has no rankings for the world ({error!r})") from None

@@ -1,9 +1,9 @@
 """GPQA, graduate-level multiple choice in biology, chemistry and physics: the model answers first (self-generated).
 
 Source: https://huggingface.co/datasets/Idavidrein/gpqa (arXiv 2311.12022; revision below), CC-BY-4.0, gated. Subsets:
-main 448 rows, diamond 198 of these. Prompt: that of openai/simple-evals, one sample a question (they take four).
+main 448 rows, diamond 198 of these. Prompt: that of openai/simple-evals, one sample per question (they draw four).
 Options: shuffled per record by its id, see `eval/grading/multiple_choice.py`. Metric: share of correct letters.
-Its authors ask that no example appears in plain text online: rows are marked as gated, see `eval/gated_text.py`.
+Its authors ask that no example appear in plain text online: rows are marked as gated, see `eval/gated_text.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eval.grading.multiple_choice import arrange, ask, grade_letter
 from eval.sources import Source, choose, read_unique
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/Idavidrein/gpqa",
@@ -41,13 +41,13 @@ def load(
 ) -> list[Dialogue]:
     """The questions of a subset, as tasks "gpqa_main" or "gpqa_diamond", with the correct letter as reference.
 
-    Options of equal text are equally right: the reference then has the letter of each. "both" gives those of the one
-    and of the other, so that a question of diamond is there twice, in each task once. `limit` takes the first of a
-    shuffle of each subset seeded with `seed`.
+    If other options have the text of the correct one, the reference has all their letters. "both" gives the rows of
+    main, then those of diamond, so diamond questions occur twice, once per task. `limit` keeps the first of a shuffle
+    of each subset seeded with `seed`.
 
     Raises:
-        FileNotFoundError: no local file and no access to the gated set; says how to accept its terms and fetch it.
-        ValueError: a malformed row, an empty cell, a repeated record; quotes no cell.
+        FileNotFoundError: no local file and no access to the gated set; says how to accept its terms and download it.
+        ValueError: a malformed row, an empty cell or a repeated record; the message quotes no cell.
     """
     subsets = ("main", "diamond") if subset == "both" else (subset,)
     return [dialogue for each in subsets for dialogue in choose(_questions(each, data_dir), limit, seed)]

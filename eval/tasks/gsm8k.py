@@ -15,7 +15,7 @@ from eval.grading.answers import ask, grade_number
 from eval.sources import Source, choose, read_source
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/openai/gsm8k",
@@ -34,9 +34,9 @@ def load(
     data_dir: Path | None = None,
     split: Literal["train", "test"] = "test",
 ) -> list[Dialogue]:
-    """The questions of a split, each with its number as reference; `meta["row"]` counts data rows from 0.
+    """The questions of a split, each with its answer as reference; `meta["row"]` is the 0-based data row.
 
-    `limit` takes the first of a shuffle seeded with `seed`, so a larger limit only adds questions.
+    `limit` keeps the first of a shuffle seeded with `seed`, so a larger limit only adds questions.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.sources.read_source`; a solution without `#### <number>`.
@@ -46,7 +46,7 @@ def load(
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """Whether the assistant's number is the reference; see `eval.grading.answers.grade_number`."""
+    """Whether the assistant's number equals the reference; see `eval.grading.answers.grade_number`."""
     return grade_number(dialogue)
 
 

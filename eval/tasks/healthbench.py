@@ -2,8 +2,8 @@
 
 Source: https://huggingface.co/datasets/openai/healthbench (arXiv 2505.08775; revision below), MIT. Split: 5,000 rows in
 one file. Context: `prompt`, which ends in a user turn, then `ideal_completion`, or one of four models' responses. No
-reference: only the user turn that follows is measured. Never to be trained on: each row's canary is kept in `meta` for
-the guards of training.
+reference: only the user turn that follows is measured. Must never be trained on: each row's canary is kept in `meta`,
+where training checks for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.real_user import real_user_turn
 from eval.sources import Source, choose, read_prompt, read_unique
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/openai/healthbench",
@@ -49,13 +49,13 @@ def load(
     contexts: Literal["all", "multi_turn", "single_turn"] = "all",
     control: bool = False,
 ) -> list[Dialogue]:
-    """The conversations, each ending in the chosen response; a row without it is a skipped dialogue.
+    """The conversations, each ending in the chosen response; a row without it becomes a skipped dialogue.
 
-    `response`: the physician's, or that one of the four models' responses which the hash of `prompt_id` picks.
-    `contexts`: prompts of any length, of several messages, or of one. `control` adds the real last user turn of each
-    chosen prompt of several messages, as task "healthbench_real_user". The full file is preferred; without it, all
-    files of the first other pattern in `SOURCE.local` with a match. `limit` counts rows, skipped ones too, and takes
-    the first of a shuffle seeded with `seed`.
+    `response`: the physician's, or one of the four models' responses, picked by the hash of `prompt_id`. `contexts`:
+    prompts of any length, of several messages, or of one. `control` adds the real last user turn of each chosen prompt
+    of several messages, as task "healthbench_real_user". The full file is preferred; without it, all files that match
+    the first other pattern in `SOURCE.local` with a match. `limit` counts rows, including skipped ones, and keeps the
+    first of a shuffle seeded with `seed`.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.sources.read_unique`; a malformed conversation.
@@ -70,7 +70,7 @@ def load(
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """None: a conversation has no reference answer."""
+    """Always None: a conversation has no reference answer."""
     return None
 
 
@@ -93,7 +93,7 @@ def _dialogue(place: str, row: dict[str, Any], prompt: tuple[Message, ...], resp
 
 
 def _reference(place: str, prompt_id: str, completions: Any) -> tuple[int | None, str]:
-    """The number, from 0, and the text of the completion that the hash picks among those with a text."""
+    """0-based number and text of the completion picked by the hash among the non-empty ones; (None, "") if none is."""
     if not isinstance(completions, list):
         raise ValueError(f"{place}: ideal_completions_ref_completions is {type(completions).__name__}, not a list")
     texts = [_text(place, f"reference completion {number}", text) for number, text in enumerate(completions)]

@@ -1,9 +1,9 @@
-"""IFBench, instructions of kinds that training sets lack: the model answers first (self-generated setting).
+"""IFBench, instructions of kinds that are not in training sets: the model answers first (self-generated setting).
 
 Source: https://github.com/allenai/IFBench (arXiv 2507.02833; Hub: allenai/IFBench_test, revision below), ODC-BY-1.0.
 Split: one, 300 rows with 344 instructions of 58 kinds (the release of July 2025 had 294 rows). Prompt: verbatim.
 Metric: prompt-level loose, the share of answers of which some variant follows each instruction; the three others are in
-`eval/tables/instruction_following.py`. Checkers: if-verifiable 0.1.2, older than IFBench's mends since December 2025.
+`eval/tables/instruction_following.py`. Checkers: if-verifiable 0.1.2, without IFBench's fixes since December 2025.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eval.grading.instruction_following import load_prompts, verdicts
 from eval.sources import Source
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/allenai/IFBench_test",
@@ -28,7 +28,7 @@ SOURCE = Source(
 
 
 def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None) -> list[Dialogue]:
-    """The prompts, each with its instructions in `meta`; `limit` takes the first of a shuffle seeded with `seed`.
+    """The prompts, each with its instructions in `meta`; `limit` keeps the first of a shuffle seeded with `seed`.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.grading.instruction_following.load_prompts`.
@@ -38,5 +38,5 @@ def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = Non
 
 def check(dialogue: Dialogue) -> bool | None:
     """Whether some variant of the answer follows each instruction (loose); None if there is no answer."""
-    given = verdicts(dialogue)
-    return None if given is None else all(verdict.loose for verdict in given)
+    results = verdicts(dialogue)
+    return None if results is None else all(verdict.loose for verdict in results)

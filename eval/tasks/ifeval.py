@@ -4,7 +4,7 @@ Source: https://github.com/google-research/google-research/tree/master/instructi
 Hub: google/IFEval, revision below), Apache-2.0. Split: one, 541 rows with 834 instructions of 25 kinds. Prompt:
 verbatim. Metric: prompt-level strict, the share of answers that follow each of their instructions to the letter; the
 three others are in `eval/tables/instruction_following.py`. Checkers: if-verifiable 0.1.2. For keys 1122 and 1129, which
-count # and !, the checker draws a letter instead, here always the same.
+count # and !, the checker draws a random letter instead, here always the same one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eval.grading.instruction_following import load_prompts, verdicts
 from eval.sources import Source
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="https://huggingface.co/datasets/google/IFEval",
@@ -29,7 +29,7 @@ SOURCE = Source(
 
 
 def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None) -> list[Dialogue]:
-    """The prompts, each with its instructions in `meta`; `limit` takes the first of a shuffle seeded with `seed`.
+    """The prompts, each with its instructions in `meta`; `limit` keeps the first of a shuffle seeded with `seed`.
 
     Raises:
         FileNotFoundError, ValueError: see `eval.grading.instruction_following.load_prompts`.
@@ -39,5 +39,5 @@ def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = Non
 
 def check(dialogue: Dialogue) -> bool | None:
     """Whether the answer follows every instruction, strictly; None if there is no answer."""
-    given = verdicts(dialogue)
-    return None if given is None else all(verdict.strict for verdict in given)
+    results = verdicts(dialogue)
+    return None if results is None else all(verdict.strict for verdict in results)

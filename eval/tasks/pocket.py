@@ -1,9 +1,9 @@
 """Pocket, a small set that ships with the package: 40 math problems, 30 instructions, 30 held-out conversations.
 
-Source: written for this project (Apache-2.0, like the code), in the shapes of the larger sets, so that a laptop without
-a network runs everything. Split: one. Tasks and metric: `pocket_math`, the number equals the reference as in GSM8K;
-`pocket_instructions`, every constraint in `meta` is kept; `pocket_conversations`, which end in an assistant response,
-not graded. Too small for a claim about a model.
+Source: written for this project (Apache-2.0, like the code), in the formats of the larger sets, so that everything runs
+on a laptop without a network. Split: one. Tasks and metric: `pocket_math`, the number equals the reference as in GSM8K;
+`pocket_instructions`, every constraint in `meta` is met; `pocket_conversations`, which end in an assistant response,
+are not graded. Too small for a claim about a model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eval.grading.constraints import satisfies
 from eval.sources import Source, choose, read_messages
 
 VERSION = 1
-"""Of prompt, selection and grader: a run folder made with another one is refused."""
+"""Version of prompt, selection and grader; a run folder of another version is rejected."""
 
 SOURCE = Source(
     url="written for this project",
@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parent
 
 
 def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None) -> list[Dialogue]:
-    """The three parts, one after the other; `limit` holds for each part. `data_dir` is not read: the files are here.
+    """The three parts in order; `limit` applies to each part. `data_dir` is not used: the files are in this folder.
 
     Raises:
         ValueError: a malformed row, or a limit below 1.
@@ -40,7 +40,7 @@ def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = Non
 
 
 def check(dialogue: Dialogue) -> bool | None:
-    """Math: the number is right. Instructions: every constraint is kept; a cut-off answer keeps none. Else None."""
+    """Math: the number is correct. Instructions: every constraint is met; a truncated answer fails. Otherwise None."""
     if dialogue.task == "pocket_math":
         return grade_number(dialogue)
     answer = dialogue.last("assistant")

@@ -1,4 +1,4 @@
-"""The numeric answer reader: what it takes as the answer, what it refuses, and that no text makes it hang."""
+"""The numeric answer reader: what counts as the answer, what does not, and bounded time on any text."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_degenerate_long_text_costs_bounded_time(unit: str) -> None:
     read_number(looping)
 
 
-def test_a_number_before_the_last_characters_is_out_of_reach() -> None:
+def test_a_number_before_the_last_characters_is_not_read() -> None:
     assert read_number("#### 17" + " no" * LONGEST_ANSWER) is None
 
 
@@ -165,13 +165,13 @@ def test_grading_compares_values_not_strings() -> None:
     assert grade_number(_answered("#### -18")) is False
 
 
-def test_an_answer_without_a_number_or_cut_off_is_not_right() -> None:
+def test_an_answer_without_a_number_or_truncated_is_not_correct() -> None:
     assert grade_number(_answered("I do not know.")) is False
     assert grade_number(_answered("")) is False
     assert grade_number(_answered("#### 18", finish="length")) is False
 
 
-def test_nothing_to_grade_is_unknown() -> None:
+def test_without_an_answer_or_reference_the_grade_is_unknown() -> None:
     assert grade_number(Dialogue("math", (Message("user", "How many?"),), reference="18")) is None
     assert grade_number(_answered("#### 18", reference=None)) is None
     assert grade_number(_answered("#### 18", reference="many")) is None

@@ -1,4 +1,4 @@
-"""Constraint checkers, at their edges."""
+"""Edge cases of the constraint checkers."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_a_checker_accepts_and_refuses(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_an_empty_response_keeps_no_constraint(kind: str) -> None:
+def test_an_empty_response_meets_no_constraint(kind: str) -> None:
     assert satisfies(" \n", [{"kind": kind, "value": CASES[kind][0]}]) is False
 
 
-def test_every_constraint_must_hold_and_outer_space_does_not_count() -> None:
+def test_every_constraint_must_hold_and_surrounding_white_space_is_ignored() -> None:
     both = [{"kind": "max_words", "value": 2}, {"kind": "ends_with", "value": "!"}]
     assert satisfies("  Go on!\n", both) is True
     assert satisfies("Go on now!", both) is False
@@ -58,7 +58,7 @@ def test_every_constraint_must_hold_and_outer_space_does_not_count() -> None:
 
 
 def test_an_unknown_kind_lists_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"no constraint 'rhymes'; known are bullets, count_of"):
+    with pytest.raises(ValueError, match=r"unknown constraint 'rhymes'; known are bullets, count_of"):
         satisfies("x", [{"kind": "rhymes", "value": True}])
 
 

@@ -1,4 +1,4 @@
-"""Each corrected checker decides its trap rightly, and agrees with the published one where that is right."""
+"""Each corrected checker fixes its fault, and agrees with the published one where that is correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdicts are the published checkers'; what those leave open (empty texts, unknown ids, chance) is settled."""
+"""Verdicts are those of the published checkers; open cases (empty texts, unknown ids, chance) are defined."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answered(text: str, *instructions: dict[str, Any], task: str = "ifeval", pro
 
 @pytest.fixture
 def load(nltk_data: None, data_dir: Path, tmp_path: Path) -> Any:
-    """Load rows, each given as what it changes in a good one, from a data folder that has NLTK's data."""
+    """Load rows, each given as changes to a valid one, from a data folder that has NLTK's data."""
 
     def load(*changes: dict[str, Any]) -> list[Dialogue]:
         rows = [
@@ -83,12 +83,12 @@ def test_only_nulls_are_dropped(load: Any) -> None:
         ({"kwargs": [{}, {}]}, "1 instructions with 2 kwargs"),
         ({"kwargs": ["{}"]}, "the kwargs of punctuation:no_comma are str"),
         ({"kwargs": None}, "column 'kwargs': None is not of type list"),
-        ({"kwargs": [{"letter": "a"}]}, "the checker of punctuation:no_comma refuses {'letter': 'a'}"),
+        ({"kwargs": [{"letter": "a"}]}, "the checker of punctuation:no_comma rejects {'letter': 'a'}"),
         ({"instruction_id_list": [WORDS["id"]], "kwargs": [{"num_words": 3}]}, "number_words lacks relation"),
         ({"instruction_id_list": [WORDS["id"]], "kwargs": [None]}, "number_words lacks num_words, relation"),
         (
             {"instruction_id_list": [WORDS["id"]], "kwargs": [{"num_words": 3, "relation": "around"}]},
-            "refuses {'num_words': 3, 'relation': 'around'}: The supported relation",
+            "rejects {'num_words': 3, 'relation': 'around'}: The supported relation",
         ),
         ({"key": 0}, "line 2: its key is already at"),
         ({"prompt": None}, "column 'prompt': None is not of type str"),
@@ -107,7 +107,7 @@ def test_an_empty_answer_fails_every_instruction(nltk_data: None, text: str) -> 
     assert ifeval.check(dialogue) is False
 
 
-def test_an_unknown_instruction_is_an_error_though_the_rest_is_followed(nltk_data: None) -> None:
+def test_an_unknown_instruction_is_an_error_even_if_the_rest_is_followed(nltk_data: None) -> None:
     with pytest.raises(ValueError, match="unknown instruction 'x:y'"):
         verdicts(answered("Fine.", NO_COMMA, {"id": "x:y", "kwargs": {}}))
 
@@ -115,11 +115,11 @@ def test_an_unknown_instruction_is_an_error_though_the_rest_is_followed(nltk_dat
 def test_a_text_on_which_a_checker_raises_fails(nltk_data: None, caplog: pytest.LogCaptureFixture) -> None:
     dialogue = answered("...", {"id": "format:quote_unquote", "kwargs": {}}, task="ifbench")
     assert verdicts(dialogue) == [FAIL]
-    assert "format:quote_unquote raises on a text of 3 characters" in caplog.text
+    assert "format:quote_unquote raised on a text of 3 characters" in caplog.text
 
 
 def test_an_answer_is_not_logged_by_a_checker(nltk_data: None, caplog: pytest.LogCaptureFixture) -> None:
-    """One that finds no language would log the whole text, on the root logger."""
+    """A checker that detects no language would log the full text on the root logger."""
     language = {"id": "language:response_language", "kwargs": {"language": "de"}}
     assert verdicts(answered("4711", language)) == [Verdict(True, True)]
     assert caplog.text == ""
@@ -146,7 +146,7 @@ def test_the_user_turn_after_the_answer_changes_nothing(nltk_data: None) -> None
     assert verdicts(dialogue.says(Message("user", "Why?", "model"))) == verdicts(dialogue) == [PASS]
 
 
-def test_grading_is_the_same_twice_in_any_order_and_leaves_chance_alone(nltk_data: None) -> None:
+def test_grading_is_deterministic_in_any_order_and_restores_random_state(nltk_data: None) -> None:
     texts = ["Oui # chat", "ja hij is zo", "the le la a", "qqq xyz # vw", "Hund und cat et chien"]
     dialogues = [answered(text, HASHES, FRENCH) for text in texts * 4]
     random.seed(7)
@@ -160,7 +160,7 @@ def test_grading_is_the_same_twice_in_any_order_and_leaves_chance_alone(nltk_dat
     assert forward[:5] == forward[5:10]
 
 
-def test_nothing_is_fetched_when_the_checkers_are_imported(data_dir: Path, nltk_data: None) -> None:
+def test_importing_the_checkers_downloads_nothing(data_dir: Path, nltk_data: None) -> None:
     code = f"""
 import nltk, socket
 def refuse(*a, **k): raise SystemExit("network")

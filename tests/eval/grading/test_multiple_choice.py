@@ -1,4 +1,4 @@
-"""The order of the options, the published prompt, and the letter that a text gives as its answer."""
+"""The order of the options, the published prompt, and the letter extracted from an answer."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_looping_answer_is_read_from_its_end_in_bounded_time() -> None:
     assert read_letter("Answer: B" + " and so on" * 10_000) is None, "beyond the characters that are read"
 
 
-def test_the_order_depends_on_the_key_alone_and_spreads_the_correct_option() -> None:
+def test_the_order_depends_only_on_the_key_and_spreads_the_correct_option() -> None:
     spread = Counter(arrange("right", WRONG, key=f"rec{n}").right for n in range(1000))
     assert set(spread) == set("ABCD") and all(200 < count < 300 for count in spread.values())
     assert arrange("right", WRONG, key="rec1") == arrange("right", WRONG, key="rec1")
@@ -89,7 +89,7 @@ def test_the_letter_is_that_of_the_correct_option_and_none_is_lost() -> None:
         assert choices.options["ABCD".index(choices.right)] == "right"
 
 
-def test_options_equal_to_the_correct_one_are_right_too() -> None:
+def test_options_equal_to_the_correct_one_are_also_correct() -> None:
     choices = arrange("5 m", ["4 m", " 5 m\n", "4 m"], key="rec")
     assert [choices.options["ABCD".index(letter)].strip() for letter in choices.right] == ["5 m", "5 m"]
 
@@ -106,13 +106,13 @@ def test_an_option_about_all_others_comes_last(last: str) -> None:
 @pytest.mark.parametrize(
     "option", ["Both A and B", "A and C", "(a) and (b)", "Options A, B and C are correct", "only B", "the first two"]
 )
-def test_options_that_others_name_by_their_place_keep_it(option: str) -> None:
+def test_options_that_others_refer_to_by_position_keep_it(option: str) -> None:
     for n in range(9):
         assert arrange("right", ["w1", option, "w3"], key=f"rec{n}").options == ("right", "w1", "w3", option)
 
 
 @pytest.mark.parametrize("option", ["A and B rings fuse", "A = water, B = salt", "Vitamin C", "All carbons are equal"])
-def test_options_that_only_hold_letters_are_shuffled(option: str) -> None:
+def test_options_that_only_contain_letters_are_shuffled(option: str) -> None:
     orders = {arrange("right", ["w1", option, "w3"], key=f"rec{n}").options for n in range(400)}
     assert len(orders) == 24
 

@@ -1,4 +1,4 @@
-"""NLTK's data is found beside the data sets, or its absence is told with the command that fetches it."""
+"""NLTK's data is found in the data folder, or the error has the command that downloads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eval.grading.nltk_data import RESOURCES, find_nltk_data
 
 @pytest.fixture(autouse=True)
 def _nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NLTK looks nowhere by itself."""
+    """NLTK has no search path of its own."""
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.delenv("USERTURN_DATA", raising=False)
 
@@ -22,7 +22,7 @@ def _packages(folder: Path, *names: str) -> None:
         (folder / "nltk_data" / RESOURCES[name]).mkdir(parents=True)
 
 
-def test_the_folder_beside_the_data_sets_is_searched_once(tmp_path: Path) -> None:
+def test_the_folder_in_the_data_folder_is_added_once(tmp_path: Path) -> None:
     _packages(tmp_path, *RESOURCES)
     find_nltk_data(tmp_path)
     find_nltk_data(tmp_path)

@@ -1,4 +1,4 @@
-"""The option of the best mean rank, by hand."""
+"""The option with the best mean rank, computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The made problems: their answers, their splits, their order."""
+"""The generated problems: their answers, splits and order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_train_and_test_share_no_problem_and_only_train_is_trained_on() -> None:
     assert all(map(is_for_training, train)) and not any(map(is_for_training, test))
 
 
-def test_no_problem_is_one_of_pocket() -> None:
+def test_no_problem_is_in_pocket() -> None:
     asked = {question(dialogue) for dialogue in arithmetic.load(split="train")}
     assert not asked & {question(dialogue) for dialogue in pocket.load()}
 

@@ -1,4 +1,4 @@
-"""CoVal: made-up rows in the released shape; which of the four responses, which contexts, and what is skipped."""
+"""CoVal: synthetic rows in the released format; choice of the response and contexts, and skipped rows."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_row_without_the_chosen_response_is_skipped_and_counted(tmp_path: Path
     assert skipped.messages[-1].role == "user"
 
 
-def test_contexts_of_several_turns_alone(tmp_path: Path) -> None:
+def test_only_contexts_of_several_turns(tmp_path: Path) -> None:
     rows = [_row("a"), _row("b", turns=2), _row("c", turns=3)]
     assert {d.meta["prompt_id"] for d in _load(tmp_path, *rows, contexts="multi_turn")} == {"b", "c"}
     assert len(_load(tmp_path, *rows)) == 3
@@ -116,14 +116,14 @@ def test_a_larger_limit_keeps_the_smaller_selection(tmp_path: Path) -> None:
         ({"prompt": {"messages": [_said("user", {"parts": ["x"]})]}}, "message 0: content {'parts': ['x']} is not"),
         ({"prompt": {"messages": [_said("assistant", "x")]}}, "the prompt ends in a assistant message"),
         ({"responses": None}, "column 'responses': None is not of type list"),
-        ({"responses": ["A"]}, "response 0: response_index None is no letter"),
+        ({"responses": ["A"]}, "response 0: response_index None is not a letter"),
         ({"responses": [{"response_index": "A"}]}, "response 0: messages must be a list"),
         (
             {"responses": _row("b", texts="AA")["responses"]},
-            "response 1: response_index 'A' is no letter, or not a new",
+            "response 1: response_index 'A' is not a letter, or repeated",
         ),
-        ({"responses": [{"response_index": "A", "messages": [_said("user", "x")]}]}, "its message is of a user"),
-        ({"metadata": {}}, "metadata has no rankings where they should be (KeyError('assessments'))"),
+        ({"responses": [{"response_index": "A", "messages": [_said("user", "x")]}]}, "its message has the role user"),
+        ({"metadata": {}}, "metadata has no rankings for the world (KeyError('assessments'))"),
         ({"prompt_id": "a"}, "line 2: its prompt_id is already at"),
     ],
 )

@@ -1,4 +1,4 @@
-"""GPQA: a made-up file in the official columns becomes questions; letters are spread, and no text is shown."""
+"""GPQA: a synthetic file with the official columns becomes questions; letters are spread; errors quote no text."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_answer_is_graded_by_its_letter(tmp_path: Path) -> None:
     assert gpqa.check(dialogue.says(Message("assistant", f"Answer: {wrong}", "m", "stop"))) is False
 
 
-def test_a_twin_of_the_correct_option_is_right_too(tmp_path: Path) -> None:
+def test_a_duplicate_of_the_correct_option_is_also_correct(tmp_path: Path) -> None:
     (dialogue,) = gpqa.load(data_dir=_folder(tmp_path, _row(**{"Incorrect Answer 3": "the red one"})))
     assert dialogue.reference and len(dialogue.reference) == 2
     for letter in dialogue.reference:

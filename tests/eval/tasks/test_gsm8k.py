@@ -61,7 +61,7 @@ def test_a_null_question_names_its_line(tmp_path: Path) -> None:
         gsm8k.load(data_dir=_folder(tmp_path, {"question": None, "answer": "#### 1"}))
 
 
-def test_an_answer_is_right_wrong_or_cut_off(tmp_path: Path) -> None:
+def test_an_answer_is_correct_wrong_or_truncated(tmp_path: Path) -> None:
     (dialogue,) = gsm8k.load(data_dir=_folder(tmp_path, _row("1,018")))
     assert gsm8k.check(dialogue.says(Message("assistant", "#### $1018.00", "model", "stop"))) is True
     assert gsm8k.check(dialogue.says(Message("assistant", "#### 18", "model", "stop"))) is False

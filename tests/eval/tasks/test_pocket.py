@@ -1,4 +1,4 @@
-"""The pocket data: answers recomputed, constraints tried out, conversations as varied as they claim to be."""
+"""The pocket data: answers recomputed, constraints checked, variety of the conversations."""
 
 from __future__ import annotations
 
@@ -93,18 +93,20 @@ def test_the_expression_uses_the_numbers_of_the_question(row: dict) -> None:
 
 
 def test_a_problem_is_asked_and_graded_like_gsm8k() -> None:
-    for dialogue in pocket.load():
-        if dialogue.task == "pocket_math":
-            assert dialogue.messages[-1].text.endswith("#### <number>")
-            assert pocket.check(dialogue) is None
-            right = Message("assistant", f"#### {dialogue.reference}", finish="stop")
-            assert pocket.check(dialogue.says(right)) is True
-            assert pocket.check(dialogue.says(Message("assistant", "#### 123456789", finish="stop"))) is False
+    dialogues = [dialogue for dialogue in pocket.load() if dialogue.task == "pocket_math"]
+    assert dialogues
+    for dialogue in dialogues:
+        assert dialogue.messages[-1].text.endswith("#### <number>")
+        assert pocket.check(dialogue) is None
+        right = Message("assistant", f"#### {dialogue.reference}", finish="stop")
+        assert pocket.check(dialogue.says(right)) is True
+        assert pocket.check(dialogue.says(Message("assistant", "#### 123456789", finish="stop"))) is False
 
 
-def test_a_good_response_passes_and_junk_or_a_cut_off_one_fails() -> None:
+def test_a_good_response_passes_and_junk_or_a_truncated_one_fails() -> None:
     good = {row["prompt"]: row["good"] for row in INSTRUCTIONS}
     dialogues = [dialogue for dialogue in pocket.load() if dialogue.task == "pocket_instructions"]
+    assert dialogues
     for dialogue in dialogues:
         response = good[dialogue.messages[-1].text]
         assert pocket.check(dialogue.says(Message("assistant", response, finish="stop"))) is True
@@ -121,11 +123,12 @@ def test_every_kind_of_constraint_is_used() -> None:
 
 
 def test_conversations_are_held_out_and_not_graded() -> None:
-    for dialogue in pocket.load():
-        if dialogue.task == "pocket_conversations":
-            roles = [message.role for message in dialogue.messages if message.role != "system"]
-            assert roles == ["user", "assistant"] * (len(roles) // 2)
-            assert pocket.check(dialogue) is None
+    dialogues = [dialogue for dialogue in pocket.load() if dialogue.task == "pocket_conversations"]
+    assert dialogues
+    for dialogue in dialogues:
+        roles = [message.role for message in dialogue.messages if message.role != "system"]
+        assert roles == ["user", "assistant"] * (len(roles) // 2)
+        assert pocket.check(dialogue) is None
 
 
 def test_conversations_vary_in_length_turns_and_ending() -> None:
@@ -137,7 +140,7 @@ def test_conversations_vary_in_length_turns_and_ending() -> None:
     assert sum(len(row["messages"]) > 3 for row in CONVERSATIONS) >= 5
 
 
-def test_no_text_holds_a_special_token_or_outer_space() -> None:
+def test_no_text_has_special_tokens_or_surrounding_white_space() -> None:
     for dialogue in pocket.load():
         for message in dialogue.messages:
             assert not re.search(r"<\|[^>]*\|>|</?think>", message.text)
