@@ -93,8 +93,8 @@ def make_plans(
 def _suited_styles(start: Dialogue, following: Sequence[Style]) -> list[Style]:
     """The styles that suit the response of `start`."""
     query = next((message.text for message in reversed(start.messages) if message.role == "user"), "")
-    given = occasions(query, start.messages[-1].text)
-    return [style for style in following if not given.isdisjoint(style.suits)]
+    matching = occasions(query, start.messages[-1].text)
+    return [style for style in following if not matching.isdisjoint(style.suits)]
 
 
 def _shuffled_cycles(seeds: Sequence[Dialogue], seed: int) -> Iterator[Dialogue]:

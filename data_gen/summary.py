@@ -86,7 +86,7 @@ def tables(counted: Summary) -> list[Table]:
                     for name, n in counted.rejected.items()
                 ),
                 *((Cell(f"seeds of {name}"), Cell.number(n)) for name, n in counted.seeds.items()),
-                *((Cell(f"seeds refused: {name}"), Cell.number(n)) for name, n in counted.seeds_refused.items()),
+                *((Cell(f"seeds rejected: {name}"), Cell.number(n)) for name, n in counted.seeds_refused.items()),
             ),
         ),
         _share_table("Labels of the kept user turns", counted.labels),

@@ -31,8 +31,8 @@ class Scene:
     @classmethod
     def after(cls, messages: Sequence[Message]) -> Scene:
         """The scene after `messages`, which end in a response."""
-        asked = "\n".join(message.text for message in messages if message.role == "user")
-        return cls(quotable(messages[-1].text), asked, messages[-1].text)
+        query = "\n".join(message.text for message in messages if message.role == "user")
+        return cls(quotable(messages[-1].text), query, messages[-1].text)
 
     def quotes(self, filled: Mapping[str, str]) -> dict[str, str]:
         """What a reply quotes: the `sentence` of a facet, and the sentence after it as `next`."""
@@ -47,8 +47,8 @@ class Scene:
 def quotable(response: str) -> list[str]:
     """The sentences a reply can quote on their own: no questions, no lead-ins ending in ":", nothing very short."""
     sentences = sentences_of(response)
-    whole = [text for text in sentences if not text.endswith(("?", ":")) and len(text.split()) >= SHORTEST_QUOTE]
-    return whole if len(whole) > 1 else sentences or [response.strip()]
+    complete = [text for text in sentences if not text.endswith(("?", ":")) and len(text.split()) >= SHORTEST_QUOTE]
+    return complete if len(complete) > 1 else sentences or [response.strip()]
 
 
 def _with_full_stop(sentence: str) -> str:

@@ -40,8 +40,8 @@ def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = Non
 
 
 def _solved_problems() -> Iterator[Dialogue]:
-    for asked, problem in arithmetic.problems("train"):
-        yield replace(asked.says(Message("assistant", _solution(problem))), correct=True)
+    for question, problem in arithmetic.problems("train"):
+        yield replace(question.says(Message("assistant", _solution(problem))), correct=True)
 
 
 def _solution(problem: Problem) -> str:

@@ -52,10 +52,10 @@ def _dialogue(prompt: str, row: int, place: str, question: str, answer: str) -> 
     instructed = prompt == "instructed" or (prompt == "both" and drawn % 2 == 0)
     ending = ENDINGS[0] if instructed else ENDINGS[drawn // 2 % len(ENDINGS)]
     solution = CALCULATOR_NOTE.sub("", answer[: number.start()]).strip() + ending.format(number[1])
-    asked = ask(question) if instructed else question.strip()
+    prompted = ask(question) if instructed else question.strip()
     dialogue = Dialogue(
         "gsm8k",
-        (Message("user", asked), Message("assistant", solution)),
+        (Message("user", prompted), Message("assistant", solution)),
         reference=number[1].replace(",", ""),
         meta={"split": "train", "row": row},
         correct=True,

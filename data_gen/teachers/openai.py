@@ -40,7 +40,7 @@ class Teacher:
         base_url: parent URL of the server's `/chat/completions`. Any but OpenAI's is part of the teacher's id.
         api_key_variable: name of the environment variable that holds the key; None for a server without keys.
         reasoning_effort: None leaves it to the server.
-        temperature: None leaves it to the server. The gpt-5 family refuses it.
+        temperature: None leaves it to the server. The gpt-5 family rejects it.
         max_completion_tokens: per turn, reasoning included.
         budget_usd: US dollars that this teacher may spend in a run; the remaining conversations then fail with kind
             "budget". Spending of earlier processes of the run counts (`spent.jsonl` in its folder), except for requests
