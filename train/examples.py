@@ -1,12 +1,12 @@
-"""A dialogue as training examples: token ids, and labels on the turns that are trained.
+"""Turns a dialogue into training examples: token ids, with labels on the turns that are trained.
 
-What is rendered and labelled is the chat format's doing (`ChatFormat.example`); this file says which conversations are
-given to it. It knows no file, no model and no trainer.
+Rendering and labelling is done by the chat format (`ChatFormat.example`); this file decides what conversations it gets.
+Knows no file, no model and no trainer.
 
-A user turn stands under the same header in any conversation that goes on after it, so all user turns of a dialogue are
-one example. An assistant turn that another turn follows stands under its history header, which in some families is
-not the one that generation starts from; so each is trained in an example of its own, cut after it, where it is the
-last. With `both`, a dialogue gives the examples of both: no turn is trained twice.
+A user turn has the same header in every conversation that continues after it, so all user turns of a dialogue form one
+example. An assistant turn that is followed by another turn has its history header, which in some families differs from
+the header that generation starts from; so each assistant turn is trained in its own example, which ends with it. With
+`both`, a dialogue gives the examples of both roles, and no turn is trained twice.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from eval.rendering.chat_format import IGNORED, ChatFormat, TrainOn
 
 @dataclass(frozen=True)
 class TrainingExample:
-    """Ids and labels of equal length, which end with the last trained token: nothing behind it bears on the loss."""
+    """Ids and labels of equal length, ending with the last trained token: later tokens would not affect the loss."""
 
     id: str
-    """Of the dialogue, with the turn (counted from 1) for an example of one assistant turn: "0f3a#2"."""
+    """The dialogue's id, plus the turn (counted from 1) for an example of one assistant turn: "0f3a#2"."""
     input_ids: Sequence[int]
     labels: Sequence[int]
     weight: float = 1.0
-    """Factor of the loss of each of its tokens."""
+    """Factor on the loss of each token."""
 
     @property
     def trained(self) -> int:
-        """Tokens with a label."""
+        """Number of tokens with a label."""
         return sum(label != IGNORED for label in self.labels)
 
 
@@ -41,7 +41,7 @@ def training_examples(
     """The examples that train every turn of `train_on` in `dialogue` exactly once.
 
     Raises:
-        ValueError: the turns do not alternate, the template refuses them, or no token would be trained.
+        ValueError: the turns do not alternate, the template rejects them, or no token would be trained.
     """
     messages = dialogue.messages
     _check_turns(messages)
@@ -54,28 +54,28 @@ def training_examples(
         TrainingExample(id, *_trimmed(ids, labels), weight) for id, ids, labels in labelled if set(labels) - {IGNORED}
     ]
     if not examples:
-        raise ValueError(f"no token is trained on: it has no turn of {train_on!r} that could be")
+        raise ValueError(f"no token is trained on: it has no trainable turn for train_on {train_on!r}")
     return examples
 
 
 def _user_turns(messages: Sequence[Message], chat_format: ChatFormat) -> tuple[list[int], list[int]]:
-    """`messages` up to the last user turn, with every user turn labelled that follows an answer."""
+    """`messages` up to the last user turn, with labels on every user turn that follows an answer."""
     end = max((turn for turn, message in enumerate(messages, start=1) if message.role == "user"), default=0)
     return chat_format.example(messages[:end], "user") if end else ([], [])
 
 
 def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, Sequence[Message]]]:
-    """The dialogue up to each assistant turn, with the number of that turn."""
+    """For each assistant turn, its number and the dialogue up to it."""
     for turn, message in enumerate(messages, start=1):
         if message.role == "assistant":
             yield turn, messages[:turn]
 
 
 def _last_turn(messages: Sequence[Message], chat_format: ChatFormat) -> tuple[list[int], list[int]]:
-    """`messages`, which end in an assistant turn, with that turn alone labelled.
+    """`messages`, which end with an assistant turn, with labels on that turn only.
 
-    It begins behind the last user turn. Where that is an opening question, which has no labels, there is no earlier
-    answer either.
+    The turn begins after the last labelled user turn. An opening question has no labels, but then no earlier answer
+    exists either.
     """
     ids, labels = chat_format.example(messages, "assistant")
     _, of_user = chat_format.example(messages, "user")

@@ -1,7 +1,7 @@
-"""A held-out probe of a model in training: `python -m eval.probe` in small, on the weights in memory.
+"""A held-out probe of a model in training: a small `python -m eval.probe` on the weights in memory.
 
-The same rows are answered, reacted to and judged each time, by the parts that a probe of its own would use. It knows no
-trainer: `train/callbacks.py` says when.
+Each time, the same rows are answered, given a user turn and judged by the same code as a separate probe. Knows no
+trainer: `train/callbacks.py` decides when to probe.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from train.training_rows import TrainingRow
 
 @dataclass(frozen=True)
 class Measured:
-    """What one probe found."""
+    """The results of one probe."""
 
     tasks: list[TaskSummary]
 
@@ -40,13 +40,13 @@ class Measured:
 
     @property
     def metrics(self) -> dict[str, dict[str, Any]]:
-        """By task: rows, rows not judged, rates in [0, 1] or None where nothing was measured, shares of the labels."""
+        """By task: rows, rows not judged, rates in [0, 1] or None if nothing was measured, label shares."""
         return metrics_of(self.tasks)
 
     def __str__(self) -> str:
-        told = [f"{name} {_percent(self.pooled(name))}" for name in ("genuine", "specific", "accuracy")]
+        rates = [f"{name} {_percent(self.pooled(name))}" for name in ("genuine", "specific", "accuracy")]
         unjudged = sum(task.unjudged for task in self.tasks)
-        return ", ".join([*told, *([f"{unjudged} rows not judged"] if unjudged else [])])
+        return ", ".join([*rates, *([f"{unjudged} rows not judged"] if unjudged else [])])
 
 
 def _percent(rate: Rate) -> str:
@@ -55,16 +55,16 @@ def _percent(rate: Rate) -> str:
 
 @dataclass(frozen=True)
 class HeldOutProbe:
-    """The same rows, again and again, for a model that changes."""
+    """Measures a changing model on fixed rows."""
 
     config: ProbeConfig
     tasks: Tasks
     judge: Judge
 
     def measure(self, speaker: Speaker, folder: Path) -> Measured:
-        """Let `speaker` answer and speak the user turn, judge it, and leave the rows in `folder`.
+        """Generate answers and user turns with `speaker`, judge them, and write the rows to `folder`.
 
-        Turns and rows that an earlier process left there are not made again.
+        Turns and rows that an earlier process wrote there are reused.
         """
         folder.mkdir(parents=True, exist_ok=True)
         with RowStore(folder / "turns.jsonl") as turns, RowStore(folder / "rows.jsonl") as rows:
@@ -81,10 +81,10 @@ class HeldOutProbe:
 
 
 def open_probe(config: ProbeConfig, training: Iterable[TrainingRow]) -> HeldOutProbe:
-    """The probe of `config`, whose rows are not among those of `training`.
+    """The probe of `config`, whose rows must not overlap with `training`.
 
     Raises:
-        ConfigError: data or judge cannot be opened, or a conversation of the probe begins as one that is trained on.
+        ConfigError: data or judge cannot be opened, or a conversation of the probe starts like one that is trained on.
     """
     opened = ResourceCache()
     tasks = opened.tasks(config)
@@ -93,12 +93,12 @@ def open_probe(config: ProbeConfig, training: Iterable[TrainingRow]) -> HeldOutP
     if known:
         counts = ", ".join(f"{count} of {task}" for task, count in Counter(row.task for row in known).items())
         raise ConfigError(
-            f"the probe is not held out: {counts} begin with a question that is trained on, such as "
+            f"the probe is not held out: {counts} start with a question that is trained on, such as "
             f"{seen[_opening(known[0])]}; take other probe.tasks, or train on other data"
         )
     return HeldOutProbe(config, tasks, opened.judge(config))
 
 
 def _opening(dialogue: Dialogue) -> str:
-    """The first user turn, white space and case aside."""
+    """The first user turn, normalized for whitespace and case."""
     return " ".join(next((m.text for m in dialogue.messages if m.role == "user"), "").lower().split())

@@ -1,7 +1,7 @@
-"""The kernels of linear attention on a GPU: without them transformers falls back, with a warning, to plain torch.
+"""The kernels of linear attention on a GPU: without them transformers falls back to plain torch, with a warning.
 
-The fallback is right and more than ten times slower, so that on a GPU it is an error unless it is asked for. One of the
-two packages alone is not enough, and hides the warning of the other.
+The fallback is correct but more than ten times slower, so on a GPU it is an error unless allowed. Installing only one
+of the two packages is not enough, and hides the warning about the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def missing_kernels(model: PreTrainedModel) -> list[str]:
-    """Packages that the linear attention of `model` would be fast with and that are not installed."""
+    """The packages that fast linear attention needs and that are not installed; none without linear attention."""
     kinds = getattr(model.config.get_text_config(), "layer_types", None) or []
     if "linear_attention" not in kinds:
         return []
@@ -25,10 +25,10 @@ def missing_kernels(model: PreTrainedModel) -> list[str]:
 
 
 def refuse_slow_path(model: PreTrainedModel, allow_slow: bool) -> None:
-    """Refuse to train linear attention on a GPU without its kernels, unless that is allowed.
+    """Refuse to train linear attention on a GPU without its kernels, unless `allow_slow` is set.
 
     Raises:
-        ConfigError: says what to install.
+        ConfigError: kernels are missing; the message says what to install.
     """
     missing = missing_kernels(model)
     if missing and model.device.type == "cuda" and not allow_slow:

@@ -1,6 +1,6 @@
-"""What a run trains on: the examples of its conversations and of its replay, and what was left out and why.
+"""The examples a run trains on, from its conversations and its replay data, and counts of what was left out and why.
 
-Nothing is left out silently: `Mixture.left_out` counts every row and every example that is in the files and not here.
+Nothing is left out silently: `Mixture.left_out` counts every row and example of the files that is not trained on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Source = Literal["conversations", "replay"]
 
 @dataclass(frozen=True)
 class Mixture:
-    """The examples of a run, by source, and counts of what is not among them."""
+    """The examples of a run by source, and counts of what was left out."""
 
     examples: dict[Source, list[TrainingExample]]
     left_out: Counter[tuple[Source, str]] = field(default_factory=Counter)
@@ -45,27 +45,27 @@ def mix(
     weight: float = 1.0,
     seed: int = 0,
 ) -> Mixture:
-    """The examples of `conversations`, and so many of `replay` that they are `share` of all.
+    """All examples of `conversations`, and enough of `replay` to make up `share` of the total.
 
-    Which replay rows those are is drawn with `seed`; where there are too few, all are used.
+    Replay rows are drawn with `seed`; if there are too few, all are used.
 
     Raises:
-        ConfigError: a row that no example can be made of, with its id and place; or nothing is left to train on.
+        ConfigError: a row cannot be turned into an example (names its id and place), or nothing is left to train on.
     """
     left_out: Counter[tuple[Source, str]] = Counter()
     own = list(_conversations(conversations.rows, chat_format, train_on, max_length, left_out))
     if not own:
-        raise ConfigError(f"{conversations.path} leaves nothing to train on: {_listed(left_out, 'conversations')}")
+        raise ConfigError(f"{conversations.path} leaves nothing to train on: {_summary(left_out, 'conversations')}")
     examples: dict[Source, list[TrainingExample]] = {"conversations": own}
     if replay is not None:
-        right = list(_solutions(replay.rows, chat_format, weight, max_length, left_out))
-        if not right:
-            raise ConfigError(f"replay {replay.path} has no right answer to train on: {_listed(left_out, 'replay')}")
-        random.Random(seed).shuffle(right)
+        solutions = list(_solutions(replay.rows, chat_format, weight, max_length, left_out))
+        if not solutions:
+            raise ConfigError(f"replay {replay.path} has no right answer to train on: {_summary(left_out, 'replay')}")
+        random.Random(seed).shuffle(solutions)
         wanted = round(len(own) * share / (1 - share))
-        left_out["replay", "more than the share"] += max(0, len(right) - wanted)
-        left_out["replay", "missing to the share"] += max(0, wanted - len(right))
-        examples["replay"] = right[:wanted]
+        left_out["replay", "beyond the share"] += max(0, len(solutions) - wanted)
+        left_out["replay", "short of the share"] += max(0, wanted - len(solutions))
+        examples["replay"] = solutions[:wanted]
     return Mixture(examples, +left_out)
 
 
@@ -84,7 +84,7 @@ def _conversations(
         elif any(message.finish == "length" for message in dialogue.messages if message.role in roles):
             left_out["conversations", "a trained turn was cut off"] += 1
         else:
-            made = _made(row, dialogue, chat_format, train_on, 1.0)
+            made = _examples(row, dialogue, chat_format, train_on, 1.0)
             yield from _short_enough(made, max_length, left_out, "conversations")
 
 
@@ -95,7 +95,7 @@ def _solutions(
     max_length: int,
     left_out: Counter[tuple[Source, str]],
 ) -> Iterator[TrainingExample]:
-    """The last answer of each row that is graded right: the one that the grade is of."""
+    """The last answer of each row that is graded correct; the grade refers to that answer."""
     for row in rows:
         dialogue = row.dialogue
         answer = dialogue.last("assistant")
@@ -106,11 +106,11 @@ def _solutions(
         else:
             end = max(turn for turn, message in enumerate(dialogue.messages, start=1) if message is answer)
             cut = Dialogue(dialogue.task, dialogue.messages[:end], id=dialogue.id)
-            made = _made(row, cut, chat_format, "assistant", weight)[-1:]
+            made = _examples(row, cut, chat_format, "assistant", weight)[-1:]
             yield from _short_enough(made, max_length, left_out, "replay")
 
 
-def _made(
+def _examples(
     row: TrainingRow, dialogue: Dialogue, chat_format: ChatFormat, train_on: TrainOn, weight: float
 ) -> list[TrainingExample]:
     try:
@@ -129,5 +129,5 @@ def _short_enough(
             left_out[source, f"longer than {max_length} tokens"] += 1
 
 
-def _listed(left_out: Counter[tuple[Source, str]], source: Source) -> str:
+def _summary(left_out: Counter[tuple[Source, str]], source: Source) -> str:
     return ", ".join(f"{count} {of}: {reason}" for (of, reason), count in left_out.items() if of == source)

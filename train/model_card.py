@@ -1,4 +1,4 @@
-"""The README of a trained model folder, as the Hub reads it: front matter, sections, settings and versions."""
+"""The README of a trained model folder in the Hub's format: front matter, sections, settings and versions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
 def card(config: Config, name: str, tag: str, base: str | None, sections: Sequence[str]) -> str:
-    """Markdown with the front matter of the Hub; settings and versions come last.
+    """Markdown with the Hub's front matter; settings and versions come last.
 
     Args:
-        tag: the method, as the Hub lists models by it.
+        tag: the method, by which the Hub lists models.
         base: Hub id of the base model, if it has one.
     """
     front: dict[str, Any] = {
@@ -34,10 +34,10 @@ def card(config: Config, name: str, tag: str, base: str | None, sections: Sequen
     return "\n\n".join(section.strip() for section in all_sections if section) + "\n"
 
 
-def probe_found(found: dict[str, Any] | None) -> str:
-    """What the held-out probe of a run found, as a section; "" without one."""
-    if found is None:
+def probe_section(probe: dict[str, Any] | None) -> str:
+    """The results of a run's held-out probe as a section; "" for a run without one."""
+    if probe is None:
         return ""
-    lines = [f"- step {step}: {said}" for step, said in found["steps"].items()]
-    stopped = [f"\nTraining was stopped: {found['stopped']}."] if found["stopped"] else []
+    lines = [f"- step {step}: {results}" for step, results in probe["steps"].items()]
+    stopped = [f"\nTraining was stopped: {probe['stopped']}."] if probe["stopped"] else []
     return "\n".join(["## Held-out probe\n", *lines, *stopped])

@@ -1,4 +1,4 @@
-"""What a reinforcement-learning run will do, as a table: prompts, episodes, whose judgement is paid for."""
+"""What a reinforcement-learning run will do, as a table: prompts, episodes, rewards, judges and their cost."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def overview(parts: Parts) -> Table:
         f"{arguments.max_steps} steps of {per_step} episodes, {arguments.num_generations} of a prompt",
         f"an optimizer step: {parts.division}",
         f"rewards: {rewards}; credit by {config.credit}; judged by {parts.judge.id}",
-        f"evaluated by {parts.probe.judge.id}" if parts.probe else "no probe: nothing is evaluated meanwhile",
+        f"evaluated by {parts.probe.judge.id}" if parts.probe else "no probe: nothing is evaluated during training",
     ]
     if parts.judge.cost_bound is None:
-        notes.append("what judging costs is not known: the judge has no price")
+        notes.append("the cost of judging is unknown: the judge has no price")
     elif parts.judge.cost_bound:
         dollars = parts.judge.cost_bound * arguments.max_steps * per_step
-        notes.append(f"judging all episodes costs ${dollars:,.2f} at most, the probes aside")
+        notes.append(f"judging all episodes costs at most ${dollars:,.2f}, not counting probes")
     if parts.boundary is not None and not parts.boundary.as_in_history:
-        notes.append("the user's turn follows the answer as it was sampled, not as history: probe with history as_last")
+        notes.append("the user turn follows the answer as it was sampled, not as history: probe with history as_last")
     return Table("Prompts", COLUMNS, rows, tuple(notes))

@@ -1,4 +1,4 @@
-"""What the episodes of a run start from: the chosen prompts, cut to where an episode begins."""
+"""The prompts of a reinforcement-learning run: dialogues of the chosen sources, cut to where an episode starts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from train.training_rows import TrainingRow
 
 
 def open_prompts(config: RlConfig) -> dict[str, TrainingRow]:
-    """The starts of episodes by the id of the dialogue, each once, in the order of the sources.
+    """The dialogues that episodes start from by id, without duplicates, in the order of the sources.
 
     Raises:
-        ConfigError: a source cannot be read, a row is evaluated on, or an episode cannot start from it.
+        ConfigError: a source cannot be read, a row is used for evaluation, or an episode cannot start from a row.
     """
-    found: dict[str, TrainingRow] = {}
+    starts: dict[str, TrainingRow] = {}
     for name, options in config.prompts.items():
         source = plugin.load("train.prompts", name)
         try:
@@ -28,15 +28,15 @@ def open_prompts(config: RlConfig) -> dict[str, TrainingRow]:
             if not is_for_training(dialogue):
                 raise ConfigError(f"{place} is a row of {dialogue.task}, which models are evaluated on")
             start = cut(dialogue, config.episode, place)
-            found.setdefault(start.id, TrainingRow(start, place))
-    return found
+            starts.setdefault(start.id, TrainingRow(start, place))
+    return starts
 
 
 def cut(dialogue: Dialogue, episode: str, place: str) -> Dialogue:
-    """What an episode starts from: the first question (two_turn), or everything up to the last answer (user_turn).
+    """The part an episode starts from: up to the first question (two_turn) or the last answer (user_turn).
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: the dialogue has no such turn.
     """
     turns = [message.role for message in dialogue.messages]
     if episode == "two_turn":

@@ -1,9 +1,9 @@
-"""Fine-tune a model on the user's turns of conversations, on the assistant's, or on both.
+"""Fine-tune a model on the user turns of conversations, the assistant turns, or both.
 
     python -m train.sft --config configs/train/sft_smollm2.yaml [--dry-run | --show-mask]
 
 The trained weights are in RUN_DIR/model, a model folder like any other: `python -m eval.probe --model RUN_DIR/model`.
-A killed run goes on from its last whole checkpoint; a finished one is only reported again.
+A killed run resumes from its last complete checkpoint; a finished run only prints its results again.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from train.sft_run import fine_tune
 from train.show_mask import show_masks
 from train.training_run import finished
 
-ABOUT = "Fine-tune a model on the turns of one role, with adapters or whole, and save it as a model folder."
+ABOUT = "Fine-tune a model on the turns of one role or both, with adapters or all weights, and save a model folder."
 
 
-@command(stopped="the same command goes on from the last checkpoint", speaks=is_node_main)
+@command(stopped="the same command resumes from the last checkpoint", speaks=is_node_main)
 @preemptible
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
@@ -46,8 +46,8 @@ def main(argv: list[str] | None = None) -> int:
     if summary is None:
         return 0
     print(f"loss of the first steps {summary['loss']['first']:.3f}, of the last {summary['loss']['last']:.3f}")
-    for step, found in (summary["probe"] or {"steps": {}})["steps"].items():
-        print(f"probe at step {step}: {found}")
+    for step, results in (summary["probe"] or {"steps": {}})["steps"].items():
+        print(f"probe at step {step}: {results}")
     print(f"model: {config.run_dir}/model\nrun folder: {config.run_dir}")
     return 0
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from train.model_card import card, probe_found
+from train.model_card import card, probe_section
 from train.sft_overview import overview
 from train.sft_parts import Parts
 
 
 def sft_card(parts: Parts, summary: dict[str, Any]) -> str:
-    """What the model was made from, its loss, its held-out probe, its training examples."""
+    """Markdown with base model, loss, held-out probe and training data."""
     from eval import table_formats
 
     config = parts.config
@@ -20,7 +20,7 @@ def sft_card(parts: Parts, summary: dict[str, Any]) -> str:
         f"`{summary['base']}` fine-tuned on {turns[config.train_on]} of conversations, "
         f"{'all weights' if config.lora is None else 'low-rank adapters, merged'}; {summary['steps']} steps.",
         f"Loss of the first steps {summary['loss']['first']:.4f}, of the last {summary['loss']['last']:.4f}.",
-        probe_found(summary["probe"]),
+        probe_section(summary["probe"]),
         f"## Data\n\n{data}",
         table_formats.to_markdown([overview(parts)]),
     ]

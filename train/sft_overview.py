@@ -1,4 +1,4 @@
-"""What a run trains on, as a table: examples, tokens, whose tokens the loss is made of, what was left out."""
+"""What a fine-tuning run trains on, as a table: examples, tokens, share of the loss, what was left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ COLUMNS = ("source", "examples", "tokens", "trained tokens", "share of the loss 
 
 
 def overview(parts: Parts) -> Table:
-    """One row per source; notes on the left out and on the steps."""
+    """One row per source; notes on what was left out and on the number of steps."""
     mixture = parts.mixture
     loss = {source: sum(e.trained * e.weight for e in examples) for source, examples in mixture.examples.items()}
     rows = [

@@ -1,4 +1,4 @@
-"""Examples as a person can check them: all of their text, with the trained tokens in colour and in brackets."""
+"""Training examples for inspection: their whole text, with trained tokens in colour and in brackets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from train.examples import TrainingExample
 from train.mixture import Mixture
 
 SHOWN = 3
-"""Examples of each source."""
+"""Number of examples shown per source."""
 OPEN, CLOSE = "\u27e6", "\u27e7"
-"""Around trained tokens, for whoever sees no colour: white square brackets, which no chat format uses."""
+"""Mark trained tokens without colour: white square brackets, which no chat format uses."""
 
 
 def show_masks(mixture: Mixture, chat_format: ChatFormat, console: Console) -> None:
@@ -29,22 +29,22 @@ def show_masks(mixture: Mixture, chat_format: ChatFormat, console: Console) -> N
 
 
 def marked(example: TrainingExample, chat_format: ChatFormat) -> Text:
-    """The text of an example, its trained spans in brackets and green; control characters are shown as symbols."""
+    """The text of an example, trained spans in brackets and green, control characters as symbols."""
     text = Text()
     for trained, ids in spans(example.input_ids, example.labels):
-        said = printable(chat_format.decode(ids))
-        text.append(f"{OPEN}{said}{CLOSE}" if trained else said, style="black on green" if trained else "")
+        part = printable(chat_format.decode(ids))
+        text.append(f"{OPEN}{part}{CLOSE}" if trained else part, style="black on green" if trained else "")
     return text
 
 
 def spans(ids: Sequence[int], labels: Sequence[int]) -> Iterator[tuple[bool, list[int]]]:
-    """Runs of tokens that are trained, or are not, in order."""
+    """Runs of trained and of untrained tokens, in order."""
     for trained, run in groupby(zip(ids, labels, strict=True), key=lambda pair: pair[1] != IGNORED):
         yield trained, [token for token, _ in run]
 
 
 def printable(text: str) -> str:
-    """`text` with control characters, line breaks aside, as the symbols that Unicode has for them."""
+    """`text` with control characters other than line breaks replaced by their Unicode symbols."""
     return "".join(
         chr(0x2400 + ord(c)) if ord(c) < 0x20 and c != "\n" else "\u2421" if c == "\x7f" else c for c in text
     )

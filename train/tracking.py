@@ -1,4 +1,4 @@
-"""What a training run tells its tracker: what it is, what it was made from, what it made, and its files."""
+"""What a training run reports to its tracker: protocol, base model and data, the trained model, and files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from eval.config import Plugin
 from eval.tracker import Content, TrackedRun, Tracker, data_files, open_tracker
 
 FILES = ("config.yaml", "manifest.json", "summary.json", "model/README.md")
-"""Of a run folder, those that a tracker keeps."""
+"""Files of a run folder that are uploaded to the tracker."""
 
 
 class Trained(Protocol):
-    """What SFT and RL have in common, for a tracker."""
+    """What a tracker needs of the parts of an SFT or RL run."""
 
     @property
     def folder(self) -> Path: ...
@@ -29,13 +29,13 @@ class Trained(Protocol):
 def begin(
     kind: Literal["sft", "rl"], name: str, report_to: Plugin, parts: Trained, folder: Path, files: Mapping[str, str]
 ) -> Tracker:
-    """The tracker of the run in `folder`, told of the base model and of the data.
+    """Open the tracker of the run in `folder` and report the base model and the data.
 
     Args:
-        files: SHA-256 of each file of rows, by its path.
+        files: SHA-256 of each data file, by path.
 
     Raises:
-        ConfigError: the tracker is not installed, or its server refuses.
+        ConfigError: the tracker is not installed, or its server rejects the run.
     """
     tracker = open_tracker(report_to, TrackedRun(name, kind, folder, parts.protocol))
     tracker.used([Content.of_model(parts.model_id, parts.folder), *data_files(files)])
@@ -43,6 +43,6 @@ def begin(
 
 
 def end(tracker: Tracker, folder: Path, summary: Mapping[str, Any]) -> None:
-    """Tell the tracker of the model in `folder`, and give it the files of the run."""
+    """Report the trained model in `folder` and upload the files of the run."""
     tracker.made([Content.of_model(summary["model"], folder / "model")])
     tracker.files(folder / name for name in FILES)

@@ -1,8 +1,8 @@
-"""What happens in a trainer, told to plain functions, so that who listens needs no heavy import.
+"""A trainer's events as calls of plain functions, so that a listener needs no heavy import.
 
     listener(on_log=lambda state, logs: ..., on_save=lambda state: ...)
 
-Events: `on_train_begin`, `on_step_end`, `on_log`, `on_save` and the other ones of transformers' `TrainerCallback`.
+Events: `on_train_begin`, `on_step_end`, `on_log`, `on_save` and the others of transformers' `TrainerCallback`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Stop(Exception):
     def __init__(self, save: bool = False) -> None:
         super().__init__()
         self.save = save
-        """Whether a checkpoint of that step is made, too."""
+        """Whether to save a checkpoint of that step as well."""
 
 
 def listener(**functions: Callable[..., None]) -> TrainerCallback:
-    """A callback that calls `functions`, named by their events, with the trainer's state; `on_log` with logs too."""
+    """A callback that calls each function on the event of its name, with the state (`on_log`: and the logs)."""
     from transformers import TrainerCallback
 
-    def tell(name: str, function: Callable[..., None]) -> Callable[..., Any]:
+    def handler(name: str, function: Callable[..., None]) -> Callable[..., Any]:
         def event(self: Any, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> Any:
             try:
                 function(state, logs) if name == "on_log" else function(state)
@@ -43,8 +43,8 @@ def listener(**functions: Callable[..., None]) -> TrainerCallback:
 
         return event
 
-    events = {name: tell(name, function) for name, function in functions.items()}
+    events = {name: handler(name, function) for name, function in functions.items()}
     if unknown := [name for name in events if not hasattr(TrainerCallback, name)]:
         raise ValueError(f"a trainer has no event {unknown[0]}")
-    made: TrainerCallback = type("Listener", (TrainerCallback,), events)()
-    return made
+    callback: TrainerCallback = type("Listener", (TrainerCallback,), events)()
+    return callback

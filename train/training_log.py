@@ -1,6 +1,6 @@
 """The log of a run, `log.jsonl`: one line per optimizer step or probe, appended as it happens.
 
-A run that is killed and goes on from a checkpoint makes some steps a second time; the last line of a step counts.
+A run that is killed and resumed from a checkpoint repeats some steps; the last line of a step counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class TrainingLog:
-    """Append-only lines `{"step": ..., <metrics>}`; a torn last line of an earlier process is dropped."""
+    """Append-only lines `{"step": ..., <metrics>}`; an incomplete last line from a killed process is removed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,12 +29,12 @@ class TrainingLog:
         self._file.close()
 
     def append(self, step: int, metrics: Mapping[str, Any]) -> None:
-        """Write one line; once this returns, killing the process does not lose it."""
+        """Write one line; once this returns, the line survives a kill of the process."""
         self._file.write((json.dumps({"step": step, **metrics}) + "\n").encode())
 
 
 class NoLog:
-    """The log of a process that writes none: that of another process, which it may read."""
+    """Stands in for the log on processes that do not write one; `path` is the main process's log, for reading."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -43,11 +43,11 @@ class NoLog:
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Every line in order, those included that a later line of the same step replaces; a torn last one is left out."""
+    """All complete lines in order, including those superseded by a later line of the same step."""
     with path.open(encoding="utf-8") as lines:
         yield from (json.loads(line) for line in lines if line.endswith("\n"))
 
 
 def losses(path: Path) -> dict[int, float]:
-    """The loss of each optimizer step, mean over its trained tokens; a step that was made twice has its last."""
+    """The loss of each optimizer step, a mean over its trained tokens; of a repeated step, the last one."""
     return {line["step"]: line["loss"] for line in read_log(path) if "loss" in line}

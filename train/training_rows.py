@@ -1,7 +1,7 @@
-"""The dialogues that a training run may see: rows of a JSONL file, none of them a row of an evaluation.
+"""Reads the dialogues of a training run from a JSONL file, and refuses rows that models are evaluated on.
 
-It knows no chat format and no trainer. A line is a dialogue as `Dialogue.to_json` writes it; a `key` beside it, as in
-the files of a probe, makes a later line replace an earlier one of the same key.
+Knows no chat format and no trainer. A line is a dialogue as `Dialogue.to_json` writes it; with an additional `key`, as
+in a probe's files, a later line replaces an earlier one with the same key.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ A_LINE = (
 
 @dataclass(frozen=True)
 class TrainingRow:
-    """One dialogue and where it stands, for errors."""
+    """A dialogue and its location, for error messages."""
 
     dialogue: Dialogue
     place: str
-    """Such as "data/x.jsonl line 7"."""
+    """For example "data/x.jsonl line 7"."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read_training_rows(path: Path) -> RowFile:
     """Every row of `path`.
 
     Raises:
-        ConfigError: no such file, no rows, a line that is no dialogue, or a row of an evaluation.
+        ConfigError: the file is missing or empty, a line is not a dialogue, or a row belongs to an evaluation.
     """
     try:
         content = path.read_bytes()
@@ -69,24 +69,24 @@ def _read(line: bytes, place: str) -> tuple[str | None, TrainingRow]:
         key = fields.pop("key", None)
         dialogue = Dialogue.from_json(fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{place} is no dialogue: {error}; {A_LINE}") from error
+        raise ConfigError(f"{place} is not a dialogue: {error}; {A_LINE}") from error
     if not is_for_training(dialogue):
         split = dialogue.meta.get("split")
         raise ConfigError(
             f"{place} (id {dialogue.id}) is a row of {dialogue.task}{f' {split}' if split else ''}, which models are "
-            "evaluated on; a model that has seen it cannot be measured with it, so this file is not trained on"
+            "evaluated on; a model that was trained on it cannot be evaluated with it; remove the row"
         )
     return key, TrainingRow(dialogue, place)
 
 
 def _check_shape(fields: Any) -> None:
-    """Refuse what is not even shaped as a dialogue, such as messages of `role` and `content`, in a person's words."""
+    """Give a readable error for what is not shaped like a dialogue, such as messages of `role` and `content`."""
     if not isinstance(fields, dict):
         raise ValueError("it is not a JSON object")
     if absent := [name for name in ("task", "messages") if name not in fields]:
         raise ValueError(f"it has no {' and no '.join(absent)}")
     if not isinstance(fields["messages"], list):
-        raise ValueError("its messages are no list")
+        raise ValueError("its messages are not a list")
     for number, message in enumerate(fields["messages"], start=1):
         if not isinstance(message, dict):
             raise ValueError(f"its message {number} is not a JSON object")

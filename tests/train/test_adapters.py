@@ -54,7 +54,7 @@ def test_a_vision_tower_is_left_alone():
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ("(", "is no regex"),
+        ("(", "is not a valid regex"),
         (r".*\.no_such", "matches no module of LlamaForCausalLM"),
         (r"lm_head|.*q_proj", "matches lm_head, which must not be adapted"),
     ],

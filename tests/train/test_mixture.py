@@ -37,7 +37,7 @@ def test_replay_has_its_share_and_weight(chat_format, conversations, make_soluti
         "replay": 4,
     }
     assert {example.weight for example in mixture.examples["replay"]} == {0.5}
-    assert mixture.left_out == {("replay", "graded wrong"): 10, ("replay", "more than the share"): 6}
+    assert mixture.left_out == {("replay", "graded wrong"): 10, ("replay", "beyond the share"): 6}
     again, other = (mix(conversations, graded, chat_format, **settings, seed=seed) for seed in (0, 1))
     assert again == mixture and other.examples["replay"] != mixture.examples["replay"]
 
@@ -46,7 +46,7 @@ def test_too_little_replay_is_all_used_and_told(chat_format, conversations, make
     graded = rows([make_solution(1), make_solution(2, correct=None)])
     mixture = mix(conversations, graded, chat_format, train_on="user", max_length=512, share=0.25)
     assert len(mixture.examples["replay"]) == 1
-    assert mixture.left_out == {("replay", "not graded"): 1, ("replay", "missing to the share"): 3}
+    assert mixture.left_out == {("replay", "not graded"): 1, ("replay", "short of the share"): 3}
 
 
 def test_replay_trains_the_graded_answer_and_nothing_else(chat_format, conversations):

@@ -12,7 +12,7 @@ from eval.config import validate
 from eval.dashboard_spec import parts
 from eval.weights import model_digest
 from train.checkpoints import is_whole
-from train.episode_metrics import FIGURES
+from train.episode_metrics import METRICS
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
 from train.sft_run import fine_tune
@@ -66,7 +66,7 @@ def test_the_id_is_in_the_run_folder_and_in_each_checkpoint(run_dir) -> None:
 def test_the_dashboard_shows_metrics_that_a_policy_logs() -> None:
     """Patterns and names of its panels find the metrics of episodes, and of TRL's rewards."""
     pytest.importorskip("wandb_workspaces", reason="pip install '.[dashboard]'")
-    logged = {"train/loss", "train/rewards/gsm8k/mean", *(f"train/{name}" for name in FIGURES)}
+    logged = {"train/loss", "train/rewards/gsm8k/mean", *(f"train/{name}" for name in METRICS)}
     panels = [panel for part in parts(["gsm8k"]) for panel in part.panels if type(panel).__name__ == "LinePlot"]
     patterns = [panel.metric_regex for panel in panels if panel.metric_regex]
     named = {name for panel in panels for name in map(str, panel.y) if name.startswith("train/")}

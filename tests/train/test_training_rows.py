@@ -1,4 +1,4 @@
-"""Rows are read with their places; what is no dialogue or is evaluated on is refused by name."""
+"""Rows are read with their places; what is not a dialogue or is evaluated on is refused with its place."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_rows_are_read_with_or_without_a_key(tmp_path, make_conversation, write_
         ('"text"', "it is not a JSON object"),
         ('{"task": "x"}', "it has no messages"),
         ("{}", "it has no task and no messages"),
-        ('{"task": "x", "messages": "hello"}', "its messages are no list"),
+        ('{"task": "x", "messages": "hello"}', "its messages are not a list"),
         ('{"task": "x", "messages": ["hello"]}', "its message 1 is not a JSON object"),
         ('{"task": "x", "messages": [{"role": "user"}]}', "its message 1 has no text, but role"),
         (
@@ -37,7 +37,7 @@ def test_rows_are_read_with_or_without_a_key(tmp_path, make_conversation, write_
             "its message 1 has no text, but role, content",
         ),
         ('{"task": "x", "messages": [{"role": "robot", "text": "Hi"}]}', "role 'robot' is not one of system"),
-        ('{"task": "x", "messages": [{"role": "user", "text": 3}]}', "text of a user message is int"),
+        ('{"task": "x", "messages": [{"role": "user", "text": 3}]}', "text of a user message is of type int"),
         (
             '{"task": "x", "messages": [{"role": "user", "text": "Hi", "tools": 3}]}',
             "unexpected keyword argument 'tools'",
@@ -50,7 +50,7 @@ def test_a_line_that_is_no_dialogue_is_named_and_told_what_one_is(
     path = write_dialogues(tmp_path / "rows.jsonl", [make_conversation()])
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(
-        ConfigError, match=rf"rows\.jsonl line 2 is no dialogue: .*{reason}.*; a line is .*data_gen\.run"
+        ConfigError, match=rf"rows\.jsonl line 2 is not a dialogue: .*{reason}.*; a line is .*data_gen\.run"
     ):
         read_training_rows(path)
 

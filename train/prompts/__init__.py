@@ -1,4 +1,4 @@
-"""What episodes start from, one file each: `load(limit, seed, *, data_dir, ...) -> list[Dialogue]`.
+"""Prompt sources of episodes, one file each: `load(limit, seed, *, data_dir, ...) -> list[Dialogue]`.
 
-None of it is ever evaluated on.
+No row of them is ever used for evaluation.
 """

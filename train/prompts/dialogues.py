@@ -1,4 +1,4 @@
-"""Contexts of a JSONL of dialogues, as `data_gen` or a probe writes it; rows of an evaluation are refused."""
+"""Dialogues of a JSONL file as `data_gen` or a probe writes it; rows of an evaluation are refused."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from train.training_rows import read_training_rows
 
 
 def load(limit: int | None = None, seed: int = 0, *, data_dir: Path | None = None, path: Path) -> list[Dialogue]:
-    """The dialogues of `path`, whole: what of them an episode starts from depends on the episode.
+    """The whole dialogues of `path`; where an episode starts in them depends on the kind of episode.
 
     Raises:
-        ConfigError: no such file, a line that is no dialogue, or a row of an evaluation.
-        ValueError: a limit below 1.
+        ConfigError: the file is missing, a line is not a dialogue, or a row belongs to an evaluation.
+        ValueError: `limit` is below 1.
     """
     return choose([row.dialogue for row in read_training_rows(path).rows], limit, seed)

@@ -1,4 +1,4 @@
-"""GSM8K's train questions, asked as the evaluation asks its test questions. Source, licence: `eval/tasks/gsm8k.py`."""
+"""GSM8K train questions, in the evaluation's prompt. Source and licence: `eval/tasks/gsm8k.py`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Rewards, one file each: `TURN`, whose tokens it credits, and `reward(dialogue, **options) -> float or None`.
 
-A dialogue comes graded and judged. None is unknown: the episode is then left out of its group, whatever its other
+The dialogue is graded and judged. None means unknown: the episode is then excluded from its group, whatever its other
 rewards are.
 """

@@ -1,7 +1,7 @@
-"""Whether the user's turn reacts to the answer, as the judge that rewards has it. Source: arXiv 2604.02315.
+"""Whether the user turn reacts to the answer, as decided by the reward judge. Source: arXiv 2604.02315.
 
-A content-free question that fits any answer is genuine and not specific (`eval/labels.py`): a policy that is paid for
-the first alone learns one such question.
+A content-free question that fits any answer is genuine but not specific (`eval/labels.py`): a policy that is rewarded
+only for genuine turns learns one such question.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TURN = "user"
 
 
 def reward(dialogue: Dialogue, *, rate: Literal["genuine", "specific", "mix"] = "genuine") -> float | None:
-    """1 or 0 for the judge's yes or no, or for its label; `mix` is the mean of both. None: not judged."""
+    """1 or 0: `genuine` from the judge's decision, `specific` from its label, `mix` their mean. None: not judged."""
     judgement = dialogue.judgement
     if judgement is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether the answer's number is right: the check that evaluates GSM8K, as a number. Source: `eval/tasks/gsm8k.py`."""
+"""Whether the answer's number is correct, by the check that evaluates GSM8K. Source: `eval/tasks/gsm8k.py`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ TURN = "assistant"
 
 
 def reward(dialogue: Dialogue) -> float | None:
-    """1 for a right answer, 0 for a wrong one and for one that was cut off; None where there is nothing to compare."""
+    """1 for a correct answer, 0 for a wrong or truncated one; None without a numeric reference."""
     right = gsm8k.check(dialogue)
     return None if right is None else float(right)
