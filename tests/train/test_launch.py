@@ -78,3 +78,26 @@ def test_term_ends_its_processes(launch) -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=120)
     assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_term_leaves_its_processes_the_time_to_save(launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preempted job has a grace time. torchrun would kill its processes after half a minute, here after a second."""
+    monkeypatch.setenv("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "1")
+    process = launch(
+        """
+        def save(number, frame):
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(3)
+            os.write(1, b'saved\\n')
+            os._exit(143)
+
+        signal.signal(signal.SIGTERM, save)
+        os.write(1, b'up\\n')
+        time.sleep(100)
+        """
+    )
+    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    process.send_signal(signal.SIGTERM)
+    said, errors = process.communicate(timeout=120)
+    assert said.split() == ["saved"] * 2, errors
+    assert process.returncode == 143
