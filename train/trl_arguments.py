@@ -161,10 +161,13 @@ def passed_through(
     }
     together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
     try:
-        made = cls if planned is None else _planned(cls, planned)
-        return made(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
+        constructor = cls if planned is None else _planned(cls, planned)
+        made: Any = constructor(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error
+    if made.n_gpu > 1:
+        made._n_gpu = 1  # else one process has a copy of the model on each GPU (DataParallel), each with a batch
+    return made  # type: ignore[no-any-return]
 
 
 def _planned(cls: type[A], processes: int) -> type[A]:

@@ -74,6 +74,21 @@ def test_half_precision_needs_a_gpu(tmp_path):
         arguments(tmp_path, bf16=True)
 
 
+def test_one_process_uses_one_gpu(tmp_path, monkeypatch):
+    """transformers would replicate the model on all GPUs that it sees, and take a batch for each."""
+    import torch
+    from transformers import TrainingArguments
+
+    def four_gpus(arguments):
+        arguments._n_gpu = 4
+        return torch.device("cpu")
+
+    monkeypatch.setattr(TrainingArguments, "_setup_devices", property(four_gpus))
+    monkeypatch.setattr(TrainingArguments, "distributed_state", None, raising=False)
+    made = arguments(tmp_path, per_device_train_batch_size=2)
+    assert (made.n_gpu, made.train_batch_size) == (1, 2)
+
+
 def test_every_setting_that_is_ours_or_refused_is_one_of_trls():
     import inspect
 
