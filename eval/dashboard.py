@@ -16,7 +16,7 @@ from typing import Any
 from eval.command import command
 from eval.config import ConfigError
 from eval.dashboard_spec import TASKS, report, workspace
-from eval.trackers.wandb import has_key
+from eval.wandb_server import has_key
 
 ABOUT = "Make a W&B workspace and report: Table 2, rates over steps and temperatures, label shares, episodes."
 SOMEBODY = "ENTITY"

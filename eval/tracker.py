@@ -7,6 +7,7 @@ of calls: what a resumed run says a second time would be dropped there.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -98,6 +99,16 @@ def open_tracker(report_to: Plugin, run: TrackedRun) -> Tracker:
         ConfigError: it is not installed, or its server refuses.
     """
     return cast(Tracker, plugin.load("eval.trackers", report_to.name).Tracker(run, **report_to.options))
+
+
+def project_of(given: str | None) -> str:
+    """The project of a run: the one that is given, else $WANDB_PROJECT, else "userturn"."""
+    return given or os.environ.get("WANDB_PROJECT") or "userturn"
+
+
+def group_of(given: str | None, project: str) -> str:
+    """The experiment that a run belongs to: the one that is given, else $WANDB_RUN_GROUP, else the project."""
+    return given or os.environ.get("WANDB_RUN_GROUP") or project
 
 
 def run_id(folder: Path, name: str) -> str:

@@ -15,6 +15,7 @@ from eval.checks.model_files import local_folder, model_check
 from eval.checks.pins import pins
 from eval.checks.probe_cost import probe_estimate
 from eval.checks.task_data import TaskData
+from eval.checks.tracker_ready import tracker_checks
 from eval.preflight.probe import BYTES_OF_A_ROW, vllm_pins
 from eval.rendering.model_format import open_chat_format
 from eval.sweep_config import Cell, SweepConfig
@@ -38,6 +39,7 @@ def checks(config: SweepConfig) -> list[Check]:
         device_check(),
         *data.checks,
         *judge_checks([("judge", cells[0].config.judge)]),
+        *tracker_checks(cells[0].config.report_to),
         disk_check(config.run_dir, rows, needs=data.names),
         *models,
     ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.config import ConfigError
-from eval.tracker import TABLE_ROWS, Content, TrackedRun, flat, run_id
+from eval.tracker import TABLE_ROWS, Content, TrackedRun, flat, group_of, project_of, run_id
 
 ID = "trackio_run_id"
 
@@ -19,11 +18,11 @@ class Tracker:
     """A run of Trackio, which knows runs by name: the name and the id that the run folder keeps.
 
     Args:
-        project: of the run.
+        project: of the run; else $WANDB_PROJECT, else "userturn".
         group: the experiment that it belongs to; else $WANDB_RUN_GROUP, else the project.
     """
 
-    def __init__(self, run: TrackedRun, *, project: str = "userturn", group: str | None = None) -> None:
+    def __init__(self, run: TrackedRun, *, project: str | None = None, group: str | None = None) -> None:
         """Begin the run, or go on with it.
 
         Raises:
@@ -35,12 +34,13 @@ class Tracker:
             raise ConfigError("report_to is trackio, which is not installed: pip install trackio") from error
         self._axis = run.axis
         self.id = run_id(run.folder, ID)
+        project = project_of(project)
         try:
             with contextlib.redirect_stdout(sys.stderr):  # what it says of itself is no result of ours
                 self._run = trackio.init(
                     project=project,
                     name=f"{run.name}-{self.id}",
-                    group=group or os.environ.get("WANDB_RUN_GROUP") or project,
+                    group=group_of(group, project),
                     config={"job_type": run.kind, **run.config},
                     resume="allow",
                     embed=False,

@@ -1,8 +1,8 @@
 """Weights & Biases: one run of a project for each run folder, grouped by experiment. Imports wandb when it is opened.
 
-Without a key, runs are offline: files below the run folder, and a line says how to send them. Contents that runs pass
-to each other are artifacts named by their digest, which hold a note of it and no data: so the graph of data, models and
-evaluations comes out right however the files were moved, and nothing of them leaves the machine.
+Without a key or a server that answers, runs are offline: files below the run folder, and a warning says how to send
+them. Contents that runs pass to each other are artifacts named by their digest, which hold a note of it and no data: so
+the graph of data, models and evaluations is right however the files were moved, and no data leaves the machine.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import netrc
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from eval.config import ConfigError
-from eval.tracker import TABLE_ROWS, Content, TrackedRun, flat, run_id
+from eval.tracker import TABLE_ROWS, Content, TrackedRun, flat, group_of, project_of, run_id
+from eval.wandb_server import start_run
 
 if TYPE_CHECKING:
     from wandb import Artifact
@@ -27,30 +26,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ID = "wandb_run_id"
-SERVER = "https://api.wandb.ai"
+FINISH_S = 300.0
+"""How long the end of a run waits for metrics and files to be sent."""
 
 
 class Tracker:
     """A run of Weights & Biases.
 
     Args:
-        project: of the run.
+        project: of the run; else $WANDB_PROJECT, else "userturn".
         group: the experiment that it belongs to; else $WANDB_RUN_GROUP, else the project.
-        mode: by default online where there is a key, unless $WANDB_MODE says otherwise.
+        mode: by default online where there is a key and the server answers, unless $WANDB_MODE says otherwise.
     """
 
     def __init__(
         self,
         run: TrackedRun,
         *,
-        project: str = "userturn",
+        project: str | None = None,
         group: str | None = None,
         mode: Literal["online", "offline"] | None = None,
     ) -> None:
-        """Begin the run, or go on with it.
+        """Begin the run, or resume it.
 
         Raises:
-            ConfigError: wandb is not installed, or the server refuses.
+            ConfigError: wandb is not installed, or online is asked for and the server does not answer or refuses.
         """
         try:
             import wandb
@@ -63,26 +63,32 @@ class Tracker:
         if "WANDB_DATA_DIR" not in os.environ:
             os.environ["WANDB_DATA_DIR"] = str(run.folder.absolute() / "wandb")
             self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process has its own
-        # Read here, since wandb reads its environment only once in a process.
-        chosen: Any = mode or os.environ.get("WANDB_MODE") or (None if has_key() else "offline")
+        project = project_of(project)
         try:
-            self._run = wandb.init(
+            self._run = start_run(
+                mode or os.environ.get("WANDB_MODE"),  # wandb reads its environment only once in a process
                 project=project,
-                group=group or os.environ.get("WANDB_RUN_GROUP") or project,
+                group=group_of(group, project),
                 job_type=run.kind,
-                mode=chosen,
                 name=run.name,
                 id=self.id,
                 resume="allow",
                 dir=str(run.folder),
                 config=dict(run.config),
-                settings=wandb.Settings(console="off", silent=True, save_code=False),  # its diff has env.sh in it
+                settings=wandb.Settings(
+                    console="off",
+                    silent=True,
+                    save_code=False,  # its diff has env.sh in it
+                    finish_timeout=FINISH_S,
+                    finish_timeout_raises=True,
+                ),
             )
         except (wandb.errors.Error, OSError) as error:
             self._staging.close()
             raise ConfigError(f"wandb: {error}; try --report-to.mode offline, or --report-to none") from error
-        # Steps that are made a second time after a kill would be dropped on wandb's own step axis.
         self._lost = False
+        self._refused: set[str] = set()
+        # Steps that are made a second time after a kill would be dropped on wandb's own step axis.
         self._run.define_metric(run.axis)
         self._run.define_metric("*", step_metric=run.axis)
         logger.info("wandb run %s %s", self.id, "(offline)" if self._run.offline else self._run.url)
@@ -93,12 +99,13 @@ class Tracker:
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         import wandb
 
-        shown = wandb.Table(columns=list(columns), data=[list(row) for row in rows[:TABLE_ROWS]])
-        self._send({name: shown, self._axis: at})
+        with _warns("table"):
+            data = [list(row) for row in rows[:TABLE_ROWS]]
+            self._send({name: wandb.Table(columns=list(columns), data=data, allow_mixed_types=True), self._axis: at})
 
     def used(self, contents: Iterable[Content]) -> None:
         for content in contents:
-            with _told("artifact"):
+            with _warns("artifact"):
                 if self._run.offline:
                     # `use_artifact` refuses offline, though `wandb sync` takes it; this is what it does online.
                     self._run._log_artifact(_note(content), is_user_created=True, use_after_commit=True)
@@ -107,13 +114,13 @@ class Tracker:
 
     def made(self, contents: Iterable[Content]) -> None:
         for content in contents:
-            with _told("artifact"):
+            with _warns("artifact"):
                 self._run.log_artifact(_note(content))
 
     def files(self, paths: Iterable[Path], below: Path | None = None) -> None:
         import wandb
 
-        with _told("artifact"):
+        with _warns("artifact"):
             kept = wandb.Artifact(f"{self._kind}-files-{self.id}", type=f"{self._kind}_files")
             for path in paths:
                 if path.is_file():
@@ -121,43 +128,52 @@ class Tracker:
             self._run.log_artifact(kept)
 
     def close(self) -> None:
-        with _told("end of the run"):
-            self._run.finish()
+        with _warns("end of the run"):
+            try:
+                self._run.finish()
+            except TimeoutError:
+                kept = shlex.quote(str(Path(self._run.dir).parent))
+                advice = f"send it with `wandb sync --include-online {kept}`"
+                logger.warning("wandb did not send everything in %d s; %s", FINISH_S, advice)
         self._staging.close()
         if self._run.offline:
-            runs = sorted(self._folder.glob(f"wandb/offline-run-*-{self.id}"))
-            logger.warning("metrics were kept offline; send them with `wandb sync %s`", shlex.join(map(str, runs)))
+            kept = shlex.quote(str(self._folder / "wandb"))
+            logger.warning("metrics were kept offline; send them with `wandb sync %s`", kept)
 
     def _send(self, metrics: Mapping[str, Any]) -> None:
-        """Metrics that are not taken are told once and stop nothing: TERM to a whole job ends wandb's service first."""
-        if self._lost:
+        """Log metrics at one point. What wandb does not take is left out, once the others have been logged alone.
+
+        Where it does not even take the point, its service has ended: TERM to a whole job ends it before the run.
+        """
+        if self._lost or (error := self._refusal(metrics)) is None:
             return
-        try:
-            self._run.log(dict(metrics))
-        except Exception as error:  # of wandb, its service or the network
+        point = {self._axis: metrics[self._axis]}
+        names = sorted(metrics.keys() - point)
+        if self._refusal(point) is not None:
             self._lost = True
             logger.warning("wandb takes no metrics any more: %s: %s", type(error).__name__, error)
+        elif len(names) > 1:
+            for name in names:
+                self._send({name: metrics[name], **point})
+        elif names[0] not in self._refused:
+            self._refused.add(names[0])
+            logger.warning("wandb does not take %s: %s: %s", names[0], type(error).__name__, error)
+
+    def _refusal(self, metrics: Mapping[str, Any]) -> Exception | None:
+        try:
+            self._run.log(dict(metrics))
+        except Exception as error:  # of wandb, its service, the network, or a value that it cannot encode
+            return error
+        return None
 
 
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
-    """What could not be kept is told, and stops nothing."""
+def _warns(what: str) -> Iterator[None]:
+    """Turns an error into a warning: tracking stops no run."""
     try:
         yield
     except Exception as error:  # of wandb, its server or the network
         logger.warning("wandb kept no %s: %s: %s", what, type(error).__name__, error)
-
-
-def has_key() -> bool:
-    """Whether there is a key for the server, in the environment or in the file that `wandb login` writes."""
-    if os.environ.get("WANDB_API_KEY"):
-        return True
-    host = urlsplit(os.environ.get("WANDB_BASE_URL", SERVER)).hostname or ""
-    path = Path(os.environ.get("NETRC", "~/.netrc")).expanduser()
-    try:
-        return path.is_file() and netrc.netrc(path).authenticators(host) is not None
-    except (OSError, netrc.NetrcParseError):
-        return False
 
 
 def _note(content: Content) -> Artifact:

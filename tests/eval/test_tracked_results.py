@@ -50,7 +50,7 @@ def test_a_probe_tells_its_rates_over_its_temperature(told) -> None:
     assert line["eval/temperature"] == 0.7 and runs.axes["*"] == "eval/temperature"
     assert (line["eval/gsm8k/genuine"], line["eval/gsm8k/specific"], line["eval/gsm8k/accuracy"]) == (0.25, 0.125, 0.5)
     assert line["eval/gsm8k/labels/previous_turn_restate"] == 0.75
-    assert {"eval/labels/nrows", "table2/nrows"} <= runs.figures
+    assert {"eval/labels/nrows", "table2/nrows"} <= runs.metrics
     assert runs.used == {"model-0123", "dataset-efefefefefef"}
     assert {name.split("-")[0] for name in runs.made} == {"rows", "eval"}
 

@@ -1,4 +1,4 @@
-"""A tracker is installed and has a key, or its figures stay here, which is said."""
+"""A tracker is installed, has a key and reaches its server; else metrics stay on this machine, which is a warning."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ from eval.tracker import NOBODY
 
 
 @pytest.mark.parametrize(
-    ("options", "key", "status"),
+    ("options", "key", "reachable", "status"),
     [
-        ({}, "k" * 40, "pass"),
-        ({}, None, "warn"),
-        ({"mode": "offline"}, None, "pass"),
-        ({"mode": "online"}, None, "fail"),
-        ({"mode": "online"}, "k" * 40, "pass"),
+        ({}, True, True, "pass"),
+        ({}, True, False, "warn"),
+        ({}, False, True, "warn"),
+        ({"mode": "offline"}, False, False, "pass"),
+        ({"mode": "online"}, True, True, "pass"),
+        ({"mode": "online"}, True, False, "fail"),
+        ({"mode": "online"}, False, True, "fail"),
     ],
 )
-def test_wandb(monkeypatch, tmp_path, options, key, status) -> None:
+def test_wandb(monkeypatch, options, key, reachable, status) -> None:
     pytest.importorskip("wandb")
     monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    monkeypatch.setenv("WANDB_API_KEY", key or "")
-    assert tracker(Plugin(name="wandb", **options)).status == status
+    monkeypatch.setattr("eval.checks.tracker_ready.has_key", lambda: key)
+    monkeypatch.setattr("eval.checks.tracker_ready.is_reachable", lambda: reachable)
+    finding = tracker(Plugin(name="wandb", **options))
+    assert finding.status == status and bool(finding.todo) is (status != "pass")
+
+
+def test_offline_is_said_to_need_neither_key_nor_server(monkeypatch) -> None:
+    pytest.importorskip("wandb")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setattr("eval.checks.tracker_ready.is_reachable", lambda: pytest.fail("the server was asked"))
+    assert tracker(Plugin(name="wandb")).status == "pass"
 
 
 def test_what_is_not_installed_is_a_failure(monkeypatch) -> None:

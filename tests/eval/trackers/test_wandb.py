@@ -14,7 +14,6 @@ import pytest
 
 from eval.config import ConfigError, Plugin
 from eval.tracker import TABLE_ROWS, Content, TrackedRun, open_tracker
-from eval.trackers.wandb import has_key
 
 pytest.importorskip("wandb")
 OfflineRuns = runpy.run_path(str(Path(__file__).with_name("wandb_file.py")))["OfflineRuns"]
@@ -24,7 +23,7 @@ DATA, MODEL = Content("dataset", "ab" * 32, "data/x.jsonl"), Content("model", "c
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("WANDB_DATA_DIR", "")  # so that it is put back
-    for name in ("WANDB_DATA_DIR", "WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_GROUP", "WANDB_BASE_URL"):
+    for name in ("WANDB_DATA_DIR", "WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_GROUP", "WANDB_PROJECT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
 
@@ -52,9 +51,8 @@ def test_two_preemptions_lose_no_step_and_stay_one_run(tmp_path, caplog) -> None
     assert steps == [1, 2, 3, 2, 3, 4, 3, 4, 5]
     assert offline.axes["*"] == "train/global_step" and offline.axes["train/global_step"] == ""
     assert {"train/loss", "probe/gsm8k/genuine"} <= offline.metrics and "train/unknown" not in offline.metrics
-    told = caplog.messages[-1]
-    assert told.startswith("metrics were kept offline; send them with `wandb sync ")
-    assert all(str(path.parent) in told for path in offline.files) and len(offline.files) == 3
+    assert caplog.messages[-1] == f"metrics were kept offline; send them with `wandb sync {tmp_path}/wandb`"
+    assert len(offline.files) == 3  # of which `wandb sync` finds those that it has not sent yet
 
 
 @pytest.mark.parametrize("kind", ["data_gen", "sft", "rl", "eval"])
@@ -139,15 +137,38 @@ def test_an_artifact_that_cannot_be_kept_stops_nothing(tmp_path, caplog) -> None
     assert "a" in OfflineRuns(tmp_path).metrics
 
 
-def test_a_key_is_found_in_the_environment_or_where_wandb_login_puts_it(tmp_path, monkeypatch) -> None:
-    assert not has_key()
-    (tmp_path / "netrc").write_text("machine api.wandb.ai\n  login user\n  password " + "k" * 40 + "\n")
-    os.chmod(tmp_path / "netrc", 0o600)
-    assert has_key()
-    monkeypatch.setenv("WANDB_BASE_URL", "https://wandb.example.org")
-    assert not has_key()
-    monkeypatch.setenv("WANDB_API_KEY", "k" * 40)
-    assert has_key()
+def test_a_value_that_cannot_be_encoded_is_left_out_and_the_others_are_logged(tmp_path, caplog) -> None:
+    opened = tracker(tmp_path)
+    for step in (1, 2):
+        opened.log(step, {"loss": 0.5, "odd": object(), "rate": 0.25})
+    opened.log(3, {"odd": object()})
+    opened.log(4, {"loss": 0.5, "odd": 1.0})
+    opened.close()
+    history = OfflineRuns(tmp_path).history
+    for name, steps in {"loss": [1, 2, 4], "rate": [1, 2], "odd": [4]}.items():
+        assert [line["train/global_step"] for line in history if name in line] == steps
+    refused = [message for message in caplog.messages if message.startswith("wandb does not take ")]
+    assert refused == ["wandb does not take odd: TypeError: Object of type object is not JSON serializable"]
+
+
+def test_a_table_may_mix_numbers_and_text_and_one_that_cannot_be_made_stops_nothing(tmp_path, caplog) -> None:
+    opened = tracker(tmp_path)
+    opened.table(1, "mixed", ("a", "b"), [["x", 1], [2, "y"], [None, 0.5]])
+    opened.table(2, "torn", ("a", "b"), [["x"]])
+    opened.log(3, {"loss": 0.5})
+    opened.close()
+    offline = OfflineRuns(tmp_path)
+    assert {"mixed/nrows", "loss"} <= offline.metrics and "torn/nrows" not in offline.metrics
+    assert [message for message in caplog.messages if message.startswith("wandb kept no table")]
+
+
+def test_project_and_group_are_those_given_else_of_the_environment(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("WANDB_PROJECT", "ours")
+    tracker(tmp_path / "a", project=None).close()
+    tracker(tmp_path / "b", project="given").close()
+    (first,), (second,) = OfflineRuns(tmp_path / "a").runs, OfflineRuns(tmp_path / "b").runs
+    assert (first.project, first.run_group) == ("ours", "ours")
+    assert (second.project, second.run_group) == ("given", "given")
 
 
 def test_without_wandb_it_says_what_to_do(tmp_path, monkeypatch) -> None:
