@@ -1,4 +1,4 @@
-"""How far a judge agrees with careful labels: `python -m eval.agreement --gold PATH --judge local`."""
+"""Agreement of a judge with gold labels: `python -m eval.agreement --gold PATH --judge local`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure one judge on one gold file and print the report; returns 0."""
     parser = argparse.ArgumentParser(
         prog=PROG,
-        description="Measure how far a judge agrees with labelled user turns: Cohen's kappa and agreement of the "
-        "binary (genuine or not) and of the label, by task, source, temperature and label.",
+        description="Measure the agreement of a judge with labelled user turns: Cohen's kappa and percent agreement of "
+        "the binary (genuine or not) and of the label, by task, source, temperature and label.",
         epilog="A judge takes its options as --judge.OPTION VALUE. Examples: %(prog)s --gold gold/dev.jsonl --judge "
         "local --cv; %(prog)s --gold gold/dev.jsonl --judge openai --judge.model qwen --judge.base_url "
         "http://localhost:8000/v1 --judge.api_key_variable null",
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--gold", type=Path, required=True, help="JSONL of labelled user turns")
     parser.add_argument("--judge", required=True, help=f"one of: {', '.join(plugin.names('eval.judges'))}")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--cv", action="store_true", help="a fitted judge: refit it without the queries that it judges")
+    parser.add_argument("--cv", action="store_true", help="cross-validate a fitted judge: refit it on other queries")
     args, judge_options = parser.parse_known_args(argv)
     judge = chosen_judge(["--judge", args.judge, *judge_options], PROG)
     report = _measure(args.gold, judge, args.cv)
@@ -55,7 +55,7 @@ def _measure(gold: Path, judge: Plugin, cross_validated: bool) -> dict[str, Any]
         if judge.name not in PARAMETERS:
             raise ConfigError(f"--cv refits the judge, and {judge} is not fitted; leave --cv out")
         if judge.options:
-            raise ConfigError(f"--cv judges by fits without options; leave --judge.{next(iter(judge.options))} out")
+            raise ConfigError(f"--cv takes no judge options; leave --judge.{next(iter(judge.options))} out")
         figures = compare(items, judge_unseen(items, fit_of(judge.name)))
         return {**figures, "judge": judge.name, "fitted_share": 0.0, "cross_validated": True}
     instance = plugin.load("eval.judges", judge.name).Judge(**judge.options)

@@ -10,9 +10,9 @@ from eval.table_formats import to_terminal
 
 COLUMNS = ("slice", "n", "unj.", "gold yes", "judge yes", "kappa", "agree", "label kappa", "label agree")
 UNDEFINED = "undefined"
-"""A kappa of raters who give one and the same answer throughout: neither 0 nor 1."""
+"""The kappa of raters who both give the same answer to every item."""
 NOTES = (
-    "In brackets: 95 % interval, contexts resampled whole; — where nothing shows how kappa varies.",
+    "In brackets: 95 % bootstrap interval over contexts; — if the variance of kappa is unknown.",
     "drawn: random keeps the share of yes, balanced is half yes, half no by the labels (eval/panel_slices.py).",
 )
 
@@ -21,11 +21,11 @@ def show(report: dict[str, Any]) -> None:
     """Print the report of `eval.agreement`: headline, caution, slices, confusion."""
     print(f"judge {report['judge']}: n = {report['n']}, unjudged = {report['unjudged']}")
     if report["cross_validated"]:
-        print("cross-validated: each item was judged by a fit that had not seen its query")
+        print("cross-validated: each item was judged by a fit without its query")
     elif report["fitted_share"]:
         print(
-            f"CAUTION: {report['fitted_share']:.0%} of these items are on queries that this judge was FITTED on, so "
-            "the figures flatter it; use --cv for figures on unseen queries"
+            f"CAUTION: this judge was FITTED on the queries of {report['fitted_share']:.0%} of these items, so the "
+            "figures are too good; use --cv for figures on unseen queries"
         )
     print(to_terminal([_slices(report), _labels(report["labels"]), _confusion(report["confusion"])]))
 
@@ -51,13 +51,13 @@ def _row(name: str, figures: dict[str, Any]) -> tuple[Cell, ...]:
 
 
 def _kappa(rates: dict[str, Any]) -> Cell:
-    """Kappa with its interval; "undefined" where there are ratings and no kappa."""
+    """Kappa with its interval; "undefined" if there are ratings but no kappa."""
     ends = rates.get("kappa_interval")
     return kappa_cell(rates["kappa"], Interval(*ends) if ends else None, rated=rates["agreement"] is not None)
 
 
 def kappa_cell(kappa: float | None, interval: Interval | None, *, rated: bool) -> Cell:
-    """Kappa with its interval, "0.48 [0.40, 0.55]"; without ratings it is unknown, with them it can be undefined."""
+    """Kappa with its interval, "0.48 [0.40, 0.55]"; None is "undefined" for `rated` items and unknown otherwise."""
     if kappa is None:
         return Cell(UNDEFINED) if rated else Cell.number(None)
     if interval is None:
@@ -71,14 +71,14 @@ def kappa_cell(kappa: float | None, interval: Interval | None, *, rated: bool) -
 
 
 def _labels(labels: dict[str, dict[str, Any]]) -> Table:
-    """How well each label is found: of the judge's, the share that is right; of the gold ones, the share found."""
+    """Precision and recall of each label."""
     rows = tuple(
         (
             Cell(_words(label)),
-            *(Cell.number(found[rater]) for rater in ("gold", "judge")),
-            *(Cell.number(found[share], digits=3) for share in ("precision", "recall")),
+            *(Cell.number(figures[rater]) for rater in ("gold", "judge")),
+            *(Cell.number(figures[share], digits=3) for share in ("precision", "recall")),
         )
-        for label, found in labels.items()
+        for label, figures in labels.items()
     )
     return Table("Labels one by one", ("label", "gold", "judge", "precision", "recall"), rows)
 
@@ -94,5 +94,5 @@ def _confusion(confusion: dict[str, dict[str, int]]) -> Table:
 
 
 def _words(label: str) -> str:
-    """A label that may be wrapped between its words."""
+    """A label with spaces, so that it can be wrapped."""
     return label.replace("_", " ")

@@ -1,4 +1,4 @@
-"""How many labelled items a judge has been fitted on: figures on these flatter it."""
+"""The share of labelled items that a judge was fitted on, where its measured agreement is too high."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from eval.gold import GoldItem
 
 
 def fitted_share(items: Sequence[GoldItem], judge: str) -> float:
-    """The share of items, in [0, 1], on queries that the judge was fitted on; 0 for a judge that is not fitted."""
+    """The share of items, in [0, 1], whose query the judge was fitted on; 0 for a judge that is not fitted."""
     parameters = Path(__file__).parent / "judges" / f"{judge}.json"
     if not parameters.is_file():
         return 0.0
-    seen = set(json.loads(parameters.read_text(encoding="utf-8")).get("contexts", []))
-    return sum(item.context in seen for item in items) / len(items)
+    fitted_contexts = set(json.loads(parameters.read_text(encoding="utf-8")).get("contexts", []))
+    return sum(item.context in fitted_contexts for item in items) / len(items)

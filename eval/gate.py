@@ -1,16 +1,16 @@
-"""A gate for a pipeline: has a model lost more of a metric than is allowed? Says which rows turned, and where they are.
+"""A regression gate for pipelines: fails if a metric fell by more than allowed, and lists the rows that changed.
 
     python -m eval.gate RUN_BASE RUN_NEW --max-drop gsm8k=2 --max-drop healthbench=0 [--strict] [--json]
 
-A metric is a task, or a task with accuracy, genuine or specific behind a dot (ifbench.specific); alone, a math task
-means accuracy and any other its genuine follow-ups. The number is in points. Exit status, the first that holds:
+A metric is a task, or a task followed by a dot and accuracy, genuine or specific (ifbench.specific); a bare math task
+means accuracy, any other bare task its genuine rate. The number is in points. Exit status, the first that applies:
 
 1  a metric is significantly worse than allowed.
-2  it cannot be checked: runs of another protocol or unfinished, a metric that is missing, or too many rows of the new
-   run without an outcome.
+2  the check is impossible: runs of another protocol or unfinished, a missing metric, or too many rows of the new run
+   without an outcome.
 3  with --strict: a metric is not shown to have stayed within its margin.
-0  otherwise. Without --strict that includes metrics that the rows do not resolve: a pipeline should stop for a loss
-   that is shown, not for a set that is small. How each is decided: `eval/model_comparison/non_inferiority.py`.
+0  otherwise. Without --strict this includes metrics that the rows do not resolve: a pipeline should stop for a loss
+   that is shown, not for a small data set. The tests: `eval/model_comparison/non_inferiority.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from eval.model_comparison.same_protocol import differences, refuse_other_protoc
 from eval.model_comparison.turned_rows import as_json, turned_rows
 from eval.tables.gate import build
 
-ABOUT = "Exit with 1 where a model has lost significantly more of a metric than is allowed, on the same rows."
+ABOUT = "Exit with 1 if a metric fell by significantly more than allowed, on the same rows."
 WORSE, UNRESOLVED = 1, 3
 
 
@@ -51,23 +51,23 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def read_pair(base: Path, new: Path) -> tuple[MeasuredModel, MeasuredModel]:
-    """The two runs, read.
+    """Read the two runs.
 
     Raises:
-        ConfigError: one is missing or unfinished, both are one, or their protocols differ.
+        ConfigError: one is missing or unfinished, both are the same, or their protocols differ.
     """
     if base.resolve() == new.resolve():
-        raise ConfigError(f"{base} is named twice; a gate compares two runs")
+        raise ConfigError(f"{base} is given twice; a gate compares two runs")
     runs = read_run(base.resolve()), read_run(new.resolve())
-    called = [run.given_name or run.model for run in runs]
-    names = called if called[0] != called[1] else ["base", "new"]
+    own_names = [run.given_name or run.model for run in runs]
+    names = own_names if own_names[0] != own_names[1] else ["base", "new"]
     first, second = (read_model(run, name) for run, name in zip(runs, names, strict=True))
     refuse_other_protocol(first, second, differences(*runs), "measure it again under the same protocol")
     return first, second
 
 
 def exit_status(checks: Sequence[Check], strict: bool) -> int:
-    """The exit status of all checks together."""
+    """The exit status for all checks."""
     results = {check.result for check in checks}
     if "worse" in results:
         return WORSE
@@ -80,13 +80,13 @@ def _margins(given: Sequence[tuple[str, float]]) -> dict[str, float]:
     """The margin of each metric.
 
     Raises:
-        ConfigError: a metric is named twice, or named as none can be.
+        ConfigError: a metric is given twice, or its name is malformed.
     """
     margins: dict[str, float] = {}
     for name, margin in given:
         task, measure = parse_metric(name)
         if f"{task}.{measure}" in margins:
-            raise ConfigError(f"--max-drop {name}: {task}.{measure} has a margin already")
+            raise ConfigError(f"--max-drop {name}: {task}.{measure} already has a margin")
         margins[f"{task}.{measure}"] = margin
     return margins
 
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m eval.gate",
         description=ABOUT,
-        epilog="exit status: 1 worse than allowed, 2 cannot be checked, 3 with --strict not shown to be within, else 0",
+        epilog="exit status: 1 worse than allowed, 2 check impossible, 3 with --strict not shown to be within, else 0",
         allow_abbrev=False,
     )
     parser.add_argument("base", type=Path, metavar="RUN_BASE", help="finished run folder to compare with")
@@ -117,10 +117,10 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="FIGURE=POINTS",
-        help="points that a metric may fall by, such as gsm8k=2 or ifbench.specific=5; repeat it for more metrics",
+        help="allowed drop of a metric, such as gsm8k=2 or ifbench.specific=5; repeat it for more metrics",
     )
     parser.add_argument("--strict", action="store_true", help="exit with 3 unless every metric is shown to be within")
-    parser.add_argument("--json", action="store_true", help="print JSON instead")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
 
 

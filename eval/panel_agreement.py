@@ -1,6 +1,6 @@
-"""How far judges agree with each other on a panel of user turns, on each slice of Table 7 (arXiv 2604.02315).
+"""Agreement between judges on a panel of user turns, for each slice of Table 7 (arXiv 2604.02315).
 
-It knows judges by their ids and results alone. Which rows a slice has: `eval/panel_slices.py`.
+It knows judges only by their ids and results. The slices are defined in `eval/panel_slices.py`.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ FULL, RANDOM, BALANCED, SPLIT = "full panel", "random", "balanced", "split"
 
 @dataclass(frozen=True)
 class RatedPanel:
-    """N user turns with what each judge says of them; the first judge is the one that slices are drawn by."""
+    """N user turns with each judge's results; slices are drawn by the decisions of the first judge."""
 
     ids: tuple[str, ...]
     contexts: tuple[str, ...]
     results: Mapping[str, tuple[Judgement | Failure, ...]]
-    """By the judge's id, each of length N."""
+    """By judge id, each of length N."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two judges on one decision."""
+    """The agreement of two judges on the label or the binary."""
 
     rate: Rate
-    """Rows on which they agree, of those that both have judged."""
+    """Rows on which they agree, among those judged by both."""
     interval: Interval | None
-    """95 % interval of the rate, contexts resampled whole."""
+    """95 % bootstrap interval of the rate over contexts."""
     kappa: float | None
-    """Cohen's; None where it is undefined: no rows, or one and the same answer throughout."""
+    """Cohen's kappa; None if it is undefined (no rows, or the same answer to every row)."""
     kappa_interval: Interval | None
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two judges on one slice."""
+    """The agreement of two judges on one slice."""
 
     slice: str
     judges: tuple[str, str]
     total: int
-    """Rows of the slice, judged by both or not."""
+    """All rows of the slice."""
     yes: tuple[Rate, Rate]
-    """What each calls genuine, of the rows that both have judged."""
+    """Each judge's rate of genuine among the rows judged by both."""
     genuine: Agreement
     label: Agreement
 
     @property
     def n(self) -> int:
-        """Rows that both have judged."""
+        """Rows judged by both."""
         return self.genuine.rate.n
 
 
 def compare_judges(panel: RatedPanel) -> list[PairAgreement]:
-    """Every pair of judges on every slice, slice after slice.
+    """Every pair of judges on every slice, slice by slice.
 
-    *split* is there for three judges or more: two of them agree on no row of it.
+    *split* needs three or more judges, because two agree on no row of it.
     """
     return [
         _pair(panel, name, inside, first, second)
@@ -74,7 +74,7 @@ def compare_judges(panel: RatedPanel) -> list[PairAgreement]:
 
 
 def split_count(panel: RatedPanel) -> int:
-    """The rows that the judges split on."""
+    """The number of rows in the slice *split*."""
     return sum(split_slice(_binaries(panel)))
 
 
@@ -86,7 +86,7 @@ def _binaries(panel: RatedPanel) -> list[list[bool | None]]:
 
 
 def _slices(panel: RatedPanel) -> Iterator[tuple[str, list[int]]]:
-    """Each slice with the places of its rows. Rows that the first judge has not judged are in none that is drawn."""
+    """Each slice with the places of its rows; the drawn slices leave out rows that the first judge has not judged."""
     binaries = _binaries(panel)
     judged = [place for place, yes in enumerate(binaries[0]) if yes is not None]
     ids, yes = [panel.ids[place] for place in judged], [bool(binaries[0][place]) for place in judged]

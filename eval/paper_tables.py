@@ -2,8 +2,8 @@
 
     python -m eval.paper_tables runs/sweep/* --out results
 
-Each table is printed and written as .md, .csv, .tex and .json, each figure as .png and .svg. Runs of different protocol
-stand in rows of their own; what a table cannot use it says in its notes.
+Each table is printed and written as .md, .csv, .tex and .json, each figure as .png and .svg. Runs with different
+protocols get separate rows; the notes of a table say which runs it left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ABOUT = "Write the paper's tables and figures from finished run folders."
 
 @command()
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns 0, or 1 if the runs hold nothing that was asked for."""
+    """Run the command line; returns 0, or 1 if the runs fill none of the chosen tables and figures."""
     options = _parser().parse_args(argv)
     runs = read_runs(options.runs)
     written = [write_tables(runs, options.out, options.tables)]

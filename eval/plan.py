@@ -1,4 +1,4 @@
-"""How many rows are needed to resolve a difference between two follow-up rates, and how wide intervals are.
+"""Plans sample sizes: rows needed to detect a difference between two follow-up rates, and widths of intervals.
 
 python -m eval.plan --base 0.01 --difference 0.05
 python -m eval.plan --base 0.367 --difference 0.05 --paired --discordant 0.2 --family 5
@@ -16,7 +16,7 @@ from eval.paper.headings import heading
 from eval.paper.published import read_paper
 from eval.stats.planning import half_width, independent_discordance, rows_for_pairs, rows_for_two_samples
 
-ABOUT = "Rows needed to resolve a difference between two rates, and half-widths of 95 % intervals. Rates lie in 0 to 1."
+ABOUT = "Rows needed to detect a difference between two rates, and half-widths of 95 % intervals. Rates lie in 0 to 1."
 
 
 @command(unusable=(ValueError,))
@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def make_plan(options: argparse.Namespace) -> dict[str, Any]:
-    """The numbers behind both outputs; rates and half-widths lie in 0 to 1.
+    """The numbers for both output formats; rates and half-widths lie in 0 to 1.
 
     Raises:
         ValueError: a number outside its range.
@@ -37,7 +37,7 @@ def make_plan(options: argparse.Namespace) -> dict[str, Any]:
     if options.family < 1:
         raise ValueError(f"--family {options.family}: a family has at least one test")
     if options.discordant is not None and not options.paired:
-        raise ValueError("--discordant is about runs on the same rows; add --paired")
+        raise ValueError("--discordant applies only to runs on the same rows; add --paired")
     alpha = options.alpha / options.family
     plan: dict[str, Any] = {"base": options.base, "alpha": options.alpha, "family": options.family}
     if options.difference is not None:
@@ -67,7 +67,7 @@ def _readable(plan: dict[str, Any]) -> str:
         lines.append(f"  {plan['rows_in_each']} rows in each of two independent samples (z-test)")
     lines += [
         *([""] if lines else []),
-        f"95 % interval at a rate of {_percent(plan['base'])} (Wilson), half its width in points",
+        f"half-width in points of the 95 % interval (Wilson) at a rate of {_percent(plan['base'])}",
     ]
     for name, cell in plan["half_widths"].items():
         task = "" if name == str(cell["n"]) else f"  {heading(name)}"
@@ -96,14 +96,14 @@ def _parser() -> argparse.ArgumentParser:
         help="with --paired: share of rows whose outcome differs between the runs (default: as if independent)",
     )
     parser.add_argument(
-        "--power", type=float, default=0.8, metavar="P", help="chance to see the difference (default: 0.8)"
+        "--power", type=float, default=0.8, metavar="P", help="probability of detecting the difference (default: 0.8)"
     )
     parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (default: 0.05)")
-    parser.add_argument("--family", type=int, default=1, metavar="M", help="tests told together (default: 1)")
+    parser.add_argument("--family", type=int, default=1, metavar="M", help="tests reported together (default: 1)")
     parser.add_argument(
         "--n", type=int, nargs="+", metavar="N", help="rows for half-widths (default: the paper's tasks)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
 

@@ -1,7 +1,7 @@
 """Agreement between raters: Cohen's kappa, percent agreement, prevalence, precision, recall, overall and by slice.
 
-Cohen's kappa leads, because a judge that always says no agrees with most labels when most are no. Unjudged items are
-counted and left out of every other figure.
+Cohen's kappa is the main figure, because a judge that always says no agrees with most labels if most are no. Unjudged
+items are counted, and left out of every other figure.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ SLICES: dict[str, Callable[[GoldItem], str]] = {
 def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """Cohen's kappa (1960) of two raters, in [-1, 1].
 
-    None where it is undefined: no items, or both raters give one and the same class throughout, so that chance alone
-    explains all agreement. One constant rater beside a varying one has kappa 0.
+    None if it is undefined: no items, or both raters give the same class to every item. If only one rater is constant,
+    kappa is 0.
 
     Raises:
         ValueError: the raters rate different numbers of items.
@@ -60,7 +60,7 @@ def compare(items: Sequence[GoldItem], judged: Sequence[Judgement | Failure]) ->
     """Agreement overall and by slice, prevalence, and the confusion of labels (gold label -> judged label -> count).
 
     `judged` is in the order of `items`. Shares are in [0, 1]. "random" and "balanced" are slices of
-    `eval/panel_slices.py`, drawn by the gold binary. Each kappa has its interval, contexts resampled whole.
+    `eval/panel_slices.py`, drawn by the gold binary. Each kappa has a bootstrap interval over contexts.
     """
     rated = list(zip(items, judged, strict=True))
     report = _slice(rated)
@@ -71,8 +71,8 @@ def compare(items: Sequence[GoldItem], judged: Sequence[Judgement | Failure]) ->
         }
         for name, key in SLICES.items()
     }
-    report["slices"]["drawn"] = {name: _slice(chosen) for name, chosen in _drawn(rated)}
-    pairs = _judged(rated)
+    report["slices"]["drawn"] = {name: _slice(chosen) for name, chosen in _drawn_slices(rated)}
+    pairs = _judged_pairs(rated)
     report["labels"] = {
         label: _detection([i.label == label for i, _ in pairs], [j.label == label for _, j in pairs])
         for label in LABELS
@@ -86,18 +86,18 @@ def compare(items: Sequence[GoldItem], judged: Sequence[Judgement | Failure]) ->
     return report
 
 
-def _judged(rated: Sequence[Rated]) -> list[Pair]:
+def _judged_pairs(rated: Sequence[Rated]) -> list[Pair]:
     return [(item, result) for item, result in rated if isinstance(result, Judgement)]
 
 
-def _drawn(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
+def _drawn_slices(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
     ids, yes = [item.dialogue.id for item, _ in rated], [item.genuine for item, _ in rated]
     for name, draw in (("random", random_slice), ("balanced", balanced_slice)):
         yield name, [one for one, chosen in zip(rated, draw(ids, yes), strict=True) if chosen]
 
 
 def _slice(rated: Sequence[Rated]) -> dict[str, Any]:
-    pairs = _judged(rated)
+    pairs = _judged_pairs(rated)
     contexts = [item.context for item, _ in pairs]
     return {
         "n": len(rated),
@@ -122,7 +122,7 @@ def _rates(gold: Sequence[Hashable], given: Sequence[Hashable], contexts: Sequen
     value = kappa(gold, given)
     rates: dict[str, Any] = {"kappa": value, "agreement": percent_agreement(gold, given)}
     if value is None:
-        rates["why"] = "nothing judged" if not gold else f"both raters say {gold[0]} throughout"
+        rates["why"] = "nothing judged" if not gold else f"both raters always say {gold[0]}"
     else:
         interval = kappa_interval(gold, given, contexts)
         rates["kappa_interval"] = [interval.low, interval.high] if interval else None
@@ -130,7 +130,7 @@ def _rates(gold: Sequence[Hashable], given: Sequence[Hashable], contexts: Sequen
 
 
 def _detection(gold: Sequence[bool], given: Sequence[bool]) -> dict[str, Any]:
-    """How well a judge finds one class: None where it, or the gold, never names it."""
+    """Counts, precision and recall of one class; None if the denominator is zero."""
     both = sum(a and b for a, b in zip(gold, given, strict=True))
     return {
         "gold": sum(gold),
@@ -141,7 +141,7 @@ def _detection(gold: Sequence[bool], given: Sequence[bool]) -> dict[str, Any]:
 
 
 def judge_items(items: Sequence[GoldItem], judge: Judge) -> list[Judgement | Failure]:
-    """What a judge says of each item, in the order of `items`, whatever the order it answers in."""
+    """The judge's result for each item, in the order of `items`."""
     results = {dialogue.id: result for dialogue, result in judge.judge([item.dialogue for item in items])}
     missing = Failure("judge", "no_reply", "the judge gave no result for this item")
     return [results.get(item.dialogue.id, missing) for item in items]

@@ -1,9 +1,9 @@
-"""Write finished runs as HTML, long ones in parts: what was measured and with what, tables, label shares, dialogues.
+"""Write an HTML report of finished runs: settings, results, tables, label shares and dialogues.
 
     python -m eval.report RUN... [--out report.html] [--allow-gpqa-text]
 
-The file needs nothing beside it: no network, no fonts, no other file. Beyond 5,000 rows or 20 MB, further dialogues
-follow in numbered pages in a folder beside it. Texts of gated data sets stay out unless asked for.
+The file is self-contained: no network, no fonts, no other file. Beyond 5,000 rows or 20 MB, further dialogues follow in
+numbered pages in a folder next to it. Texts of gated data sets are left out by default.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     report_to = chosen(options)
     if options.allow_gpqa_text and report_to != NOBODY:
-        raise ConfigError("a page with --allow-gpqa-text stays on this machine; leave it out, or --report-to")
+        raise ConfigError("a page with --allow-gpqa-text must stay private; leave out either it or --report-to")
     path = report(options.runs, options.out, options.allow_gpqa_text)
     tell_tables(report_to, "report", path.parent, options.runs, [], pages_of(path))
     print(path)
@@ -39,7 +39,7 @@ def report(folders: Sequence[Path], out: Path | None = None, allow_gated_text: b
     """Write the report of the run folders to `out`, by default `report.html` in the first; returns its path.
 
     Raises:
-        ConfigError: a folder holds no finished run, or `out` can't be written.
+        ConfigError: a folder is not a finished run, or `out` can't be written.
     """
     path = out or folders[0] / "report.html"
     runs = read_runs(folders)

@@ -1,6 +1,6 @@
-"""A table: a title, columns, rows of cells, notes. A cell is what a person reads, and the numbers behind it.
+"""A table: a title, columns, rows of cells, notes. A cell has a display text and the numbers it was made from.
 
-It knows no measure: `eval/tables/` decides what stands in a cell, `eval/table_formats.py` writes it.
+It knows no measure: `eval/tables/` fills the cells, `eval/table_formats.py` writes them.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from eval.stats.rates import Interval, Rate
 
 UNKNOWN = "—"
 DIGITS = 4
-"""Decimals of exported numbers: enough for any n here, and above what differs between floating-point libraries."""
+"""Decimals of exported numbers: enough for any n here, and coarser than differences between math libraries."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a person reads, and the numbers behind it. An unknown value is None and reads "—"."""
+    """A display text and the numbers it was made from. An unknown value is None and displayed as "—"."""
 
     text: str
     value: float | None = None
-    """A count, a mean, a rate in percent, or a figure without a unit such as kappa."""
+    """A count, a mean, a rate in percent, or a unitless figure such as kappa."""
     low: float | None = None
     high: float | None = None
     """Ends of the 95 % interval, in the same unit."""
     successes: int | None = None
     n: int | None = None
     total: int | None = None
-    """Rows that should have had an outcome, known or not."""
+    """All rows, with a known outcome or not."""
     paper: float | None = None
     """The paper's value, in the same unit."""
     link: str | None = None
-    """Relative URL of what stands behind it, for markdown and HTML."""
+    """Relative URL of its evidence, for markdown and HTML."""
 
     @classmethod
     def number(cls, value: float | None, digits: int = 0) -> Cell:
@@ -41,9 +41,9 @@ class Cell:
 
     @classmethod
     def rate(cls, rate: Rate, with_n: bool = False, total: int | None = None) -> Cell:
-        """A rate in percent with its 95 % Wilson interval, "62.9 [60.3, 65.5]", and on request its n.
+        """A rate in percent with its 95 % Wilson interval, "62.9 [60.3, 65.5]", and its n if `with_n`.
 
-        With more rows in `total` than in n (some have no known outcome) both are told, "n=297/300".
+        If `total` is larger than n, because some rows have no known outcome, both are shown: "n=297/300".
         """
         cell = cls.estimate(rate.point, rate.interval(), rate.n)
         counted = f" n={rate.n}" if total in (None, rate.n) else f" n={rate.n}/{total}"
@@ -52,7 +52,7 @@ class Cell:
 
     @classmethod
     def estimate(cls, point: float | None, interval: Interval | None, n: int) -> Cell:
-        """A proportion or difference in percent with its interval, each possibly unknown, and its n."""
+        """A proportion or difference in percent with its interval, either of which may be unknown, and its n."""
         if point is None:
             return cls(f"{UNKNOWN} n={n}", n=n)
         value = 100 * point
@@ -70,7 +70,7 @@ class Cell:
         return cls("<0.001" if p < 0.001 else f"{p:.3f}", value=float(f"{p:.4g}"))
 
     def beside(self, paper: float | None) -> Cell:
-        """This cell with the paper's value of the same thing behind it, "1.0 [0.3, 2.9] (0.7)"."""
+        """This cell followed by the paper's value, "1.0 [0.3, 2.9] (0.7)"."""
         return replace(self, text=f"{self.text} ({UNKNOWN if paper is None else paper})", paper=paper)
 
     @classmethod
@@ -84,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under column headings; the first cell of a row names it."""
+    """Rows of cells under column headings; the first cell of a row is its name."""
 
     title: str
     columns: tuple[str, ...]
@@ -97,7 +97,7 @@ class Table:
 
 
 def each_note_once(tables: Sequence[Table]) -> list[Table]:
-    """The tables for readers of all of them: a note that several share stands under the last of these alone."""
+    """The tables with each note that several share kept only under the last of them."""
     later = [{note for other in tables[place + 1 :] for note in other.notes} for place in range(len(tables))]
     return [
         replace(one, notes=tuple(note for note in one.notes if note not in repeated))

@@ -1,10 +1,10 @@
-"""Table 2: Base and what was trained from it, side by side on the same rows, and a verdict on each number of the paper.
+"""Table 2: Base and the models trained from it, compared on the same rows, with a verdict on each number of the paper.
 
     python -m eval.table2 RUN_BASE RUN_SFT RUN_RL --out DIR [--cross RUN...] [--labels GOLD] [--force]
 
 The first run is Base. DIR gets table2.md, .csv, .tex and .json, a page with the rows of each cell, and the list of its
-sources; `python -m eval.recompute DIR` makes every number of it again from the rows. With labelled user turns, each
-follow-up rate stands beside what it is without the judge's errors.
+sources; `python -m eval.recompute DIR` recomputes every number from the rows. With labelled user turns, the table also
+has each follow-up rate corrected for the judge's errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eval.model_comparison.writing import Sources, tables_of, write
 from eval.table import each_note_once
 from eval.tracked_results import add_options, chosen, tell_tables
 
-ABOUT = "Compare models on the same rows: Table 2 beside the paper's numbers, with a verdict on each."
+ABOUT = "Compare models on the same rows: Table 2 next to the paper's numbers, with a verdict on each."
 
 
 @command()
@@ -46,15 +46,15 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="RUN",
-        help="runs on the answers of Base; among the RUNs they are found by their protocol",
+        help="runs on the answers of Base; also recognized among the RUNs by their protocol",
     )
     parser.add_argument(
         "--labels",
         type=Path,
         metavar="GOLD",
-        help="JSONL of labelled user turns, a draw of the rows or other models': corrects the follow-up rates",
+        help="JSONL of labelled user turns, sampled from the rows or of other models, to correct the follow-up rates",
     )
-    parser.add_argument("--force", action="store_true", help="show runs of another protocol too, and mark them")
+    parser.add_argument("--force", action="store_true", help="include runs of another protocol, and mark them")
     add_options(parser)
     return parser
 

@@ -1,6 +1,6 @@
 """A table as text and markdown for a reader, LaTeX for a paper, CSV and JSON for programs.
 
-Text is data: nothing in it can change a rendering.
+Text is treated as data: it is escaped so that it cannot change the rendering.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import asdict
 from eval.table import Cell, Table
 
 MARKS = re.compile(r"[\\`*|<&~]|\](?=[(\[:])|_(?![^\W_])|(?<![^\W_])_")
-"""What markdown could take for markup; an underscore inside a word is not, so that names stay readable."""
+"""Characters that markdown could read as markup; underscores inside words stay, so that names are readable."""
 LINK_MARKS = re.compile(rf"[\[\]]|{MARKS.pattern}")
-"""The same inside the text of a link, which a bracket would end."""
+"""The same inside the text of a link, where brackets matter too."""
 ESCAPED = r"\\\g<0>"
 LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -27,17 +27,17 @@ LATEX = {
     **{"<": r"\textless{}", ">": r"\textgreater{}", "`": r"\textasciigrave{}", '"': r"{\char34}"},
     **{"-": "-{}", "'": "'{}", "—": r"\textemdash{}"},
 }
-"""How LaTeX writes a character that it would read as a command, or join with its twin into a longer one."""
+"""Escapes of characters that LaTeX would read as a command or as part of a ligature."""
 LATEX_MARKS = re.compile(r"[&%$#_{}\\~^|<>`\"—]|-(?=-)|'(?=')")
 
 
 def to_markdown(tables: Sequence[Table]) -> str:
-    """The tables as aligned markdown, one line a row however wide."""
+    """The tables as aligned markdown, one line per row."""
     return "\n".join(_markdown(table) for table in tables)
 
 
 def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
-    """The tables wrapped to `width` columns, by default those of the terminal; plain text without control codes."""
+    """The tables as plain text wrapped to `width` columns, by default the width of the terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Grid
@@ -62,8 +62,8 @@ def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
 def to_csv(tables: Sequence[Table]) -> str:
     """Long form, one line per measurement: `table, row, column, value, low, high, successes, n, total, paper, text`.
 
-    `value`, `low`, `high`, `paper` are in the unit that the column or row names (rates in percent); empty: unknown.
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    `value`, `low`, `high`, `paper` are in the unit that the column or row names (rates in percent), empty if unknown.
+    Text that a spreadsheet would evaluate as a formula gets a leading apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -78,12 +78,12 @@ def to_csv(tables: Sequence[Table]) -> str:
 
 
 def to_json(tables: Sequence[Table]) -> str:
-    """A JSON list of tables; each cell with its text and its numbers, null where there is none."""
+    """A JSON list of tables; each cell has its text and its numbers, null where unknown."""
     return json.dumps([asdict(table) for table in tables], indent=1) + "\n"
 
 
 def to_latex(tables: Sequence[Table]) -> str:
-    """The tables as LaTeX floats of at most a text's width; the document needs the package booktabs."""
+    """The tables as LaTeX floats; the document needs the package booktabs."""
     return "\n".join(_latex(table) for table in tables)
 
 
@@ -113,7 +113,7 @@ def _latex(table: Table) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is; a first [ or * would belong to the command before it."""
+    """Text that LaTeX prints literally; a leading [ or * would be read as an argument of the previous command."""
     escaped = LATEX_MARKS.sub(lambda mark: LATEX[mark[0]], _printable(text))
     return "{}" + escaped if escaped[:1] in ("[", "*") else escaped
 
@@ -135,24 +135,24 @@ def _markdown(table: Table) -> str:
 
 
 def _linked(cell: Cell) -> str:
-    """A cell as markdown; in the text of a link, brackets would end it."""
+    """A cell as markdown, as a link if it has one."""
     if cell.link is None:
         return _escape(cell.text)
     return f"[{LINK_MARKS.sub(ESCAPED, _printable(cell.text))}]({cell.link})"
 
 
 def _escape(text: str) -> str:
-    """Text that markdown shows as it is: on one line, without control characters, with its marks escaped."""
+    """Text that markdown shows literally: on one line, without control characters, with markup escaped."""
     return MARKS.sub(ESCAPED, _printable(text))
 
 
 def _printable(text: str) -> str:
-    """White space as single spaces; control, format and surrogate characters as the replacement character."""
+    """Text with whitespace collapsed, and control, format and surrogate characters replaced by U+FFFD."""
     text = " ".join(text.split())
     return "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in text)
 
 
 def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that no spreadsheet evaluates as a formula."""
     text = _printable(text)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

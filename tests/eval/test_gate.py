@@ -92,10 +92,10 @@ def test_what_cannot_be_compared_is_refused_with_2(
     half = str(make_run("half", rows_of("gsm8k", 3, 1), finish=False))
     for other, margins, said in (
         (make("judged", 120, 40, judge="local-2"), MARGINS, "judge: local-1 there, local-2 here"),
-        (base, MARGINS, "is named twice"),
+        (base, MARGINS, "is given twice"),
         (half, MARGINS, f"complete it with `python -m eval.probe --config {half}/config.yaml"),
         (make("new", 120, 40), ["--max-drop", "coval=1"], "base has no rows of coval; it has gsm8k, healthbench"),
-        (make("new", 120, 40), ["--max-drop", "gsm8k=1", "--max-drop", "gsm8k.accuracy=2"], "has a margin already"),
+        (make("new", 120, 40), ["--max-drop", "gsm8k=1", "--max-drop", "gsm8k.accuracy=2"], "already has a margin"),
         (make("new", 120, 40), ["--max-drop", "gsm8k.best=1"], "after the dot, write one of"),
     ):
         assert main([base, other, *margins]) == 2

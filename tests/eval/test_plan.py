@@ -33,7 +33,7 @@ def test_pairs_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_half_widths_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--base", "0.5", "--n", "100"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "95 % interval at a rate of 50 % (Wilson), half its width in points",
+        "half-width in points of the 95 % interval (Wilson) at a rate of 50 %",
         "  n =   100    9.6",
     ]
 

@@ -25,7 +25,7 @@ def test_the_command_prints_where_the_report_is(make_run: MakeRun, rows_of: Any,
 def test_a_page_with_gated_text_is_told_to_nobody(make_run: MakeRun, rows_of: Any, capsys: Any) -> None:
     path = make_run("run", rows_of("gsm8k", 3, 1))
     assert main([str(path), "--allow-gpqa-text", "--report-to", "trackio"]) == 2
-    assert "stays on this machine" in capsys.readouterr().err and not (path / "report.html").exists()
+    assert "must stay private" in capsys.readouterr().err and not (path / "report.html").exists()
 
 
 def test_what_cannot_work_is_said_and_leaves_the_old_report(make_run: MakeRun, rows_of: Any, capsys: Any) -> None:
