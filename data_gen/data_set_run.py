@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
+from functools import partial
 
 from data_gen.data_set import DataSet, publish, unpublish
 from data_gen.filtering import Filtered, decide, joined, read
@@ -17,6 +18,7 @@ from data_gen.generation_parts import Parts, open_parts
 from data_gen.tracking import tell
 from data_gen.turn_judging import judge_turns, with_verdicts
 from eval import progress
+from eval.client.spender import spending, start_spending
 from eval.config import ConfigError
 from eval.data_files import files_read
 from eval.judge import used_between
@@ -43,6 +45,8 @@ def generate(
     ):
         unpublish(config.folder)
         run.measured["data_files"] = files_read()
+        start_spending("teacher", parts.teacher, run.path)
+        start_spending("judge", parts.judge, run.path)
         before = parts.teacher.measured, parts.judge.measured
         try:
             with run.timed("making"):
@@ -64,8 +68,9 @@ def make(parts: Parts, made: RowStore, display: progress.Progress) -> None:
     """Append every conversation that `made` lacks."""
     missing = [plan for plan in parts.plans if made.missing(parts.key(plan))]
     total = len(parts.plans)
+    note = partial(spending, teacher=parts.teacher)
     with (
-        display("conversations", total, total - len(missing)) as advance,
+        display("conversations", total, total - len(missing), note=note) as advance,
         closing(parts.teacher.converse(missing)) as conversing,
     ):
         for plan, dialogue in conversing:

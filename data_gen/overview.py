@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from data_gen.data_set import finished
 from data_gen.generation_parts import Parts
 from data_gen.plan import Plan
 from eval.config import ConfigError, Plugin
@@ -48,11 +49,15 @@ def _short_budget(who: str, dollars: float | None, turns: int, paid: Plugin) -> 
     if budget is None or dollars is None or dollars * turns <= budget:
         return []
     bound = f"the maximum cost of {dollars * turns:,.2f} dollars (every turn at its length limit)"
-    return [f"{who}.budget_usd {budget:,.2f} is below {bound}; turns beyond it fail, and the next run retries them"]
+    return [
+        f"{who}.budget_usd {budget:,.2f} is below {bound}; turns beyond it fail; raise it and run again to retry them"
+    ]
 
 
 def _missing_plans(parts: Parts) -> list[Plan]:
     """The plans whose conversations are not made yet; all plans while another process holds the folder."""
+    if not parts.config.retry_failed and finished(parts):
+        return []
     path = parts.config.folder / "work" / "made.jsonl"
     if not path.is_file():
         return list(parts.plans)

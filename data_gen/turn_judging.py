@@ -1,7 +1,7 @@
-"""A judge's verdict on every user turn of a conversation, each on the turns before it; kept from run to run.
+"""Judges every generated user turn of a conversation in the context of the turns before it; results are kept.
 
-`judged.jsonl` has a row for each: the conversation up to that turn, with its judgement or failure. A failure is tried
-again by the next run.
+`judged.jsonl` has a row for each: the conversation up to that turn, with its judgement or failure. The next run retries
+failures.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from eval.client.spender import spending
 from eval.dialogue import Dialogue, Failure, content_hash
 from eval.judge import Judge
 from eval.progress import Progress
@@ -18,17 +20,18 @@ from eval.rows import RowStore
 
 
 def user_turns(conversation: Dialogue) -> list[int]:
-    """Places of the generated user turns, those after the seed."""
+    """Message indices of the generated user turns, which come after the seed."""
     start = conversation.meta["seed_turns"]
     return [turn for turn, message in enumerate(conversation.messages) if turn >= start and message.role == "user"]
 
 
 def judge_turns(conversations: Iterable[Dialogue], judge: Judge, store: RowStore, display: Progress) -> None:
-    """Judge every generated user turn that `store` lacks."""
+    """Judge every generated user turn that is not in `store`."""
     prefixes = [prefix for conversation in conversations for prefix in _prefixes(conversation)]
     missing = [prefix for prefix in prefixes if store.missing(_key(judge, prefix))]
+    note = partial(spending, judge=judge)
     with (
-        display("judging", len(prefixes), len(prefixes) - len(missing)) as advance,
+        display("judging", len(prefixes), len(prefixes) - len(missing), note=note) as advance,
         closing(judge.judge(missing)) as decided,
     ):
         for prefix, result in decided:
@@ -37,13 +40,13 @@ def judge_turns(conversations: Iterable[Dialogue], judge: Judge, store: RowStore
 
 
 def with_verdicts(conversation: Dialogue, judge: Judge, store: RowStore) -> Dialogue:
-    """`conversation` with `meta["judged"]`: for each generated user turn its place and its verdict or failure."""
+    """`conversation` with `meta["judged"]`: message index and verdict or failure of each generated user turn."""
     judged = [_verdict(store.get(_key(judge, prefix)), len(prefix.messages) - 1) for prefix in _prefixes(conversation)]
     return replace(conversation, meta={**conversation.meta, "judge": judge.id, "judged": judged})
 
 
 def _prefixes(conversation: Dialogue) -> Iterator[Dialogue]:
-    """The conversation up to each generated user turn, as dialogues of their own."""
+    """The conversation up to and including each generated user turn, as separate dialogues."""
     for turn in user_turns(conversation):
         yield Dialogue(conversation.task, conversation.messages[: turn + 1])
 

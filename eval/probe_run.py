@@ -9,10 +9,12 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval import progress, table_formats
+from eval.client.spender import spending, start_spending
 from eval.config import ConfigError
 from eval.data_files import files_read
 from eval.dialogue import Dialogue
@@ -56,6 +58,7 @@ def probe(
         profiled(run.path / "profile.pstats" if config.profile else None),
     ):
         mark(run.path, parts.shard)
+        start_spending("judge", parts.judge, run.path)
         missing = [dialogue for dialogue in parts.tasks.dialogues if rows.missing(parts.key(dialogue))]
         run.measured |= {"data_files": files_read(), "training": dict(parts.speaker.training)}
         try:
@@ -95,7 +98,8 @@ def judge(
 ) -> None:
     """Append every spoken dialogue to `rows`, judged or with its failure."""
     total = len(parts.tasks.dialogues)
-    with run.timed("judging"), display("judging", total, total - missing) as advance:
+    note = partial(spending, judge=parts.judge)
+    with run.timed("judging"), display("judging", total, total - missing, note=note) as advance:
         for row in decide(spoken, parts.judge):
             rows.append(parts.key(row), row)
             advance()

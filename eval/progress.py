@@ -1,7 +1,6 @@
-"""How far a long stage is: a live bar in a terminal, a plain line every few seconds in a log, or nothing.
+"""Progress of a long stage: a live bar in a terminal, a plain line every few seconds in a log, or nothing.
 
-A stage takes a `Progress` and calls what it yields once per finished row. It displays and returns nothing, so a stage
-computes the same under any of them.
+A stage takes a `Progress` and calls the yielded function once per finished row. The display never affects the result.
 """
 
 from __future__ import annotations
@@ -18,17 +17,26 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
 Advance = Callable[[], None]
-"""Call it once for each row that is done."""
+"""To be called once per finished row."""
+
+
+def _empty() -> str:
+    return ""
 
 
 class Progress(Protocol):
-    """Opens the display of one stage: its title, how many rows it has, and how many were done by an earlier run."""
+    """Opens the display of one stage: its title, how many rows it has, and how many were done by an earlier run.
 
-    def __call__(self, title: str, total: int, done: int = 0) -> AbstractContextManager[Advance]: ...
+    `note` is asked for what is shown after the counts, such as a loss, whenever these are displayed.
+    """
+
+    def __call__(
+        self, title: str, total: int, done: int = 0, *, note: Callable[[], str] = _empty
+    ) -> AbstractContextManager[Advance]: ...
 
 
 @contextmanager
-def silent(title: str, total: int, done: int = 0) -> Iterator[Advance]:
+def silent(title: str, total: int, done: int = 0, *, note: Callable[[], str] = _empty) -> Iterator[Advance]:
     """Display nothing."""
     yield lambda: None
 
@@ -40,15 +48,15 @@ def shown(
     done: int = 0,
     console: Console | None = None,
     unit: str = "rows",
-    note: Callable[[], str] = lambda: "",
+    note: Callable[[], str] = _empty,
 ) -> Iterator[Advance]:
-    """Display on standard error: a bar in a terminal; in a pipe, a file or a batch job plain lines, no control codes.
+    """Display on standard error: a bar in a terminal; plain lines without control codes in a pipe, file or batch job.
 
-    Rate and remaining time leave out the `done` rows, which this run did not make.
+    Rate and remaining time exclude the `done` rows of an earlier run.
 
     Args:
         unit: what is counted.
-        note: asked for what is to be read behind the counts, such as a loss, whenever these are displayed.
+        note: as in `Progress`.
     """
     from rich.console import Console
 
@@ -62,21 +70,21 @@ def shown(
 
 @contextmanager
 def bar(
-    title: str, total: int, done: int, console: Console, unit: str = "rows", note: Callable[[], str] = lambda: ""
+    title: str, total: int, done: int, console: Console, unit: str = "rows", note: Callable[[], str] = _empty
 ) -> Iterator[Advance]:
-    """A live bar with rows done, rows per second, the time that is left, and the note."""
+    """A live bar with finished rows, rows per second, the remaining time, and the note."""
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Live
     from rich.text import Text
 
     class Speed(ProgressColumn):
-        """Rows per second over the last moments."""
+        """Recent rows per second."""
 
         def render(self, task: Task) -> Text:
             return Text("" if task.speed is None else f"{_rate(task.speed)} {unit}/s")
 
     class Note(ProgressColumn):
-        """What the caller has to say."""
+        """The caller's note."""
 
         def render(self, task: Task) -> Text:
             return Text(note())
@@ -96,13 +104,13 @@ def lines(
     every: float = 5.0,
     clock: Callable[[], float] = time.monotonic,
     unit: str = "rows",
-    note: Callable[[], str] = lambda: "",
+    note: Callable[[], str] = _empty,
 ) -> Iterator[Advance]:
-    """A plain line at the start, at most one in `every` seconds as rows finish, and one at the end or on an error."""
-    start = said = clock()
+    """A plain line at the start, at most one per `every` seconds as rows finish, and one at the end or on an error."""
+    start = last_line = clock()
     finished = 0
 
-    def say() -> None:
+    def print_line() -> None:
         seconds = clock() - start
         rate = finished / seconds if seconds > 0 else 0.0
         left = total - done - finished
@@ -114,18 +122,18 @@ def lines(
         )
 
     def advance() -> None:
-        nonlocal finished, said
+        nonlocal finished, last_line
         finished += 1
-        if clock() - said >= every:
-            said = clock()
-            say()
+        if clock() - last_line >= every:
+            last_line = clock()
+            print_line()
 
-    say()
+    print_line()
     try:
         yield advance
     finally:
         if done < total:
-            say()
+            print_line()
 
 
 def _rate(per_second: float) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from eval.client.spender import spending
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, content_hash
 from eval.finished_runs import Run
@@ -80,8 +82,8 @@ class Rejudging:
     def judge(self, display: Progress) -> None:
         """Judge every missing turn; each result is on disk before the next one is requested."""
         missing = self.missing()
-        title = f"judging by {self._judge.id}"
-        with display(title, len(missing)) as advance, closing(self._judge.judge(missing)) as decided:
+        title, note = f"judging by {self._judge.id}", partial(spending, spent=self._judge)
+        with display(title, len(missing), note=note) as advance, closing(self._judge.judge(missing)) as decided:
             for dialogue, result in decided:
                 self._store.append(dialogue.id, _stored_row(dialogue, result))
                 advance()

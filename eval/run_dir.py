@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from eval import manifest
+from eval.client.spending import spent_in
 from eval.config import Config, ConfigError, dump
 
 
@@ -86,10 +87,11 @@ class RunDir:
         write_atomically(self.path / "summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
 
     def record_session(self) -> None:
-        """Write wall time and figures of this session into the manifest."""
+        """Write wall time and figures of this session into the manifest, and what all sessions have spent."""
         session = self._manifest["sessions"][-1]
         session["wall_s"] = round(time.monotonic() - self._started, 2)
         session |= {"hardware": manifest.hardware(), **self.measured}
+        self._manifest["spent"] = spent_in(self.path)
         self._write_manifest()
 
     def _renewed_manifest(self, protocol: dict[str, Any], selection: dict[str, Any], config: Config) -> dict[str, Any]:
@@ -109,6 +111,7 @@ class RunDir:
             "packages": manifest.packages(),
             "python": sys.version.split()[0],
             "environment": manifest.environment(os.environ),
+            "spent": spent_in(self.path),
             "sessions": [*(before["sessions"] if before else []), session],
         }
 

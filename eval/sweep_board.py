@@ -1,4 +1,4 @@
-"""How far a sweep is: one live table of its cells in a terminal, plain lines in a log."""
+"""Progress of a sweep: a live table of its cells in a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Line:
-    """What the board shows of one cell."""
+    """The displayed state of one cell."""
 
     state: str = "waiting"
     genuine: str = ""
@@ -28,7 +28,7 @@ class _Line:
 
 
 class Board:
-    """Shows the cells by name; `running` opens the display that the probe of a cell takes, `done` shows its rates."""
+    """Shows the cells by name; `running` returns the progress display for a cell's probe, `done` shows its rates."""
 
     def __init__(self, names: Sequence[str], console: Console | None = None) -> None:
         from rich.console import Console
@@ -39,7 +39,7 @@ class Board:
 
     @contextmanager
     def shown(self) -> Iterator[Board]:
-        """Show the live table while the block runs, where there is a terminal."""
+        """Show the live table while the block runs, if there is a terminal."""
         from rich.live import Live
 
         if not self._console.is_terminal or self._console.is_dumb_terminal:
@@ -49,18 +49,20 @@ class Board:
             yield self
 
     def running(self, name: str) -> progress.Progress:
-        """The display of the stages of cell `name`."""
+        """The progress display for the stages of cell `name`."""
         if self._live is None:
             print(f"cell {name}", file=self._console.file, flush=True)
             return progress.shown
 
-        def display(title: str, total: int, done: int = 0) -> AbstractContextManager[progress.Advance]:
-            return self._stage(self._lines[name], title, total, done)
+        def display(
+            title: str, total: int, done: int = 0, *, note: Callable[[], str] = lambda: ""
+        ) -> AbstractContextManager[progress.Advance]:
+            return self._stage(self._lines[name], title, total, done, note)
 
         return display
 
     def done(self, name: str, summaries: Sequence[TaskSummary]) -> None:
-        """Show the rates of a finished cell, each task with its own."""
+        """Show the rates of a finished cell per task."""
         line = self._lines[name]
         line.state = "done"
         line.genuine = _rates(summaries, lambda summary: summary.genuine)
@@ -70,17 +72,21 @@ class Board:
             print(f"cell {name}: genuine {line.genuine}; specific {line.specific}", file=self._console.file, flush=True)
 
     @contextmanager
-    def _stage(self, line: _Line, title: str, total: int, done: int) -> Iterator[progress.Advance]:
+    def _stage(
+        self, line: _Line, title: str, total: int, done: int, note: Callable[[], str]
+    ) -> Iterator[progress.Advance]:
         count = done
+
+        def show() -> None:
+            line.state = ", ".join(filter(None, [f"{title} {count}/{total}", note()]))
+            self._show()
 
         def advance() -> None:
             nonlocal count
             count += 1
-            line.state = f"{title} {count}/{total}"
-            self._show()
+            show()
 
-        line.state = f"{title} {count}/{total}"
-        self._show()
+        show()
         yield advance
 
     def _show(self) -> None:

@@ -34,9 +34,13 @@ logger = logging.getLogger(__name__)
 
 SERVER = {f"vllm_{name}" for name in ("server_base_url", "server_host", "server_port", "server_timeout", "group_port")}
 """Settings of TRL for where vLLM's server is: a job that is started again may find it on another node."""
+PAYMENT = {"budget_usd", "cache"}
+"""Options of a judge that do not affect its verdicts: a run whose budget is spent resumes with a larger one."""
 WATCHING: dict[str, Any] = {
     **dict.fromkeys(("name", "report_to", "shown_episodes", "run_dir", "dry_run", "allow_slow"), True),
     **dict.fromkeys(("model", "revision", "format", "data_dir"), True),
+    "judge": PAYMENT,
+    "probe": {"judge": PAYMENT},
     "trl": SERVER,
 }
 """Fields that do not decide what is trained, or that the protocol has by their content."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eval import progress
+from eval.client.spender import start_spending
 from eval.data_files import files_read
 from eval.run_dir import RunDir, write_atomically
 from eval.trackers.none import Tracker as NoTracker
@@ -52,13 +53,18 @@ def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         closing(begin("rl", config.name, config.report_to, parts, run.path, files_read())) as tracker,
     ):
         run.measured["data_files"] = files_read()
+        start_spending("judge", parts.judge, run.path)
+        if parts.probe is not None:
+            start_spending("probe_judge", parts.probe.judge, run.path)
         with (
             TrainingLog(run.path / "log.jsonl") as log,
             EpisodeLog(run.path / "episodes.jsonl") as episodes,
         ):
-            with run.timed("training"):
-                trainer, schedule = train(parts, run.path, Records(log, tracker, episodes, tell, _shown))
-            run.measured["judge"] = parts.judge.measured
+            try:
+                with run.timed("training"):
+                    trainer, schedule = train(parts, run.path, Records(log, tracker, episodes, tell, _shown))
+            finally:
+                run.measured["judge"] = parts.judge.measured
             with run.timed("saving"):
                 sample = [_ids(parts, row.dialogue.messages) for row in list(parts.prompts.values())[:SAMPLE]]
                 save(trainer, parts.folder, config.lora is not None, sample, run.path)

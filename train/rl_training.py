@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from eval.client.spender import spending
 from eval.serving.vllm_version import installed_vllm
 from eval.tracker import Tracker
 from train.accuracy_price import multiplier_after
@@ -78,13 +79,19 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     loss_log = LossLog(records.log, records.tracker, "look at the episodes in episodes.jsonl", note=rewards_of)
     schedule = _schedule(parts, trainer, folder / "probes", records)
     with ExitStack() as stack:
-        display = records.display(parts.arguments.max_steps, done, lambda: loss_log.last)
+        display = records.display(parts.arguments.max_steps, done, lambda: _note(parts, loss_log.last))
         loss_log.advance = stack.enter_context(display)
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=Sealer(folder / "checkpoints").on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
         train_until_preempted(trainer, checkpoint, every=steps_per_batch(parts.arguments))
     return trainer, schedule
+
+
+def _note(parts: Parts, rewards: str) -> str:
+    """What the display shows after the counts: rewards of the last step and dollars spent by the run."""
+    probe_judge = parts.probe.judge if parts.probe else None
+    return ", ".join(filter(None, [rewards, spending(judge=parts.judge, probe_judge=probe_judge)]))
 
 
 def rewards_of(logs: Mapping[str, Any]) -> str:

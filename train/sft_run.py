@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
+from eval.client.spender import start_spending
 from eval.run_dir import RunDir, write_atomically
 from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
@@ -46,6 +47,8 @@ def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
         closing(begin("sft", config.name, config.report_to, parts, run.path, parts.data_files)) as tracker,
     ):
         run.measured["data_files"] = parts.data_files
+        if parts.probe is not None:
+            start_spending("probe_judge", parts.probe.judge, run.path)
         with TrainingLog(run.path / "log.jsonl") as log:
             with run.timed("training"):
                 trainer, schedule = train(parts, run.path, log, tracker, tell)

@@ -172,7 +172,7 @@ class ApiClient(ABC, Generic[R]):
         """Send once, within the budget. An attempt whose outcome stays unknown is booked at its upper bound."""
         while not self.budget.hold(sending.hold):
             if not self.budget.under_way:
-                return Fault("budget", f"${self.budget.spent:.4f} of ${self.budget.limit} are spent")
+                return self.budget.exhausted()
             self._budget_moved.clear()
             await self._budget_moved.wait()
         usage, billable = None, True

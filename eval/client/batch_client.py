@@ -74,7 +74,7 @@ class BatchClient:
             refused = [custom_id for custom_id, dollars in held.items() if not self.budget.hold(dollars)]
             for custom_id in refused:
                 del held[custom_id], waiting[custom_id]
-                yield custom_id, Fault("budget", f"${self.budget.spent:.4f} of ${self.budget.limit} are spent"), None
+                yield custom_id, self.budget.exhausted(), None
             part = [(custom_id, body) for custom_id, body in part if custom_id in held]
             if not part:
                 continue

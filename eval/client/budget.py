@@ -1,4 +1,4 @@
-"""Tokens and dollars of a run, and the limit that no request may pass.
+"""Tokens and dollars of a run, over all its processes, and the limit that no request may pass.
 
 A request is paid in two steps: its upper bound is set aside before it is sent, and what it did cost is booked after.
 Prices are in `prices.yaml`, with their date. Knows no server.
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from eval import strict_yaml
-from eval.client.chat_reply import Usage
+from eval.client.chat_reply import Fault, Usage
+from eval.client.spending import SpendingLog
 from eval.config import ConfigError
 
 PRICES = Path(__file__).with_name("prices.yaml")
@@ -50,7 +51,7 @@ def price_of(model: str, *, batch: bool = False, path: Path = PRICES) -> Price |
 
 
 class Budget:
-    """The account of one run; `limit` and `spent` are in US dollars. For one thread."""
+    """The account of one run; amounts are in US dollars. For one thread."""
 
     def __init__(self, price: Price | None = None, limit: float | None = None) -> None:
         """Open the account.
@@ -65,10 +66,43 @@ class Budget:
             )
         self.price, self.limit = price, limit
         self.spent = 0.0
+        """By this process."""
+        self.spent_before = 0.0
+        """By earlier processes of the run."""
         self.held = 0.0
         """Set aside for requests under way."""
         self.under_way = 0
         self.tokens = Usage(0, 0)
+        """Of this process."""
+        self._log: SpendingLog | None = None
+        self._resumed: set[Path] = set()
+
+    def resume(self, log: SpendingLog) -> None:
+        """Count what earlier processes have spent according to `log`, and record in it what this one spends.
+
+        A budget that serves several folders, such as that of a sweep, resumes each; the log of a folder counts once.
+        """
+        self._log = log
+        if log.path not in self._resumed:
+            self._resumed.add(log.path)
+            self.spent_before += log.earlier
+
+    @property
+    def spent_in_all(self) -> float:
+        """By the run, earlier processes included."""
+        return self.spent_before + self.spent
+
+    def __str__(self) -> str:
+        """What the run has spent, such as "$1.25 of $20.00"; empty where no price is known."""
+        if self.price is None:
+            return ""
+        return f"${self.spent_in_all:.2f}" + ("" if self.limit is None else f" of ${self.limit:.2f}")
+
+    def at(self, price: Price | None) -> Budget:
+        """An account at another price for what is left of this one, which `take_over` books here."""
+        other = Budget(price, self.limit)
+        other.spent_before, other._log = self.spent_in_all, self._log
+        return other
 
     def bound(self, body: Mapping[str, Any], output_tokens: int) -> float:
         """The most that a request can cost: no token is shorter than a byte. Infinite where no price holds."""
@@ -80,11 +114,15 @@ class Budget:
 
     def hold(self, dollars: float) -> bool:
         """Set an upper bound aside; False if the limit might be passed."""
-        if self.limit is not None and self.spent + self.held + dollars > self.limit:
+        if self.limit is not None and self.spent_in_all + self.held + dollars > self.limit:
             return False
         self.held += dollars
         self.under_way += 1
         return True
+
+    def exhausted(self) -> Fault:
+        """The outcome of a request that the limit does not allow."""
+        return Fault("budget", f"${self.spent_in_all:.4f} of ${self.limit} are spent by this run; raise budget_usd")
 
     def settle(self, held: float, usage: Usage | None, *, billable: bool = True) -> float | None:
         """Release what was set aside for a request and book what it did cost: all of it, if its usage is not known.
@@ -100,14 +138,16 @@ class Budget:
         """Add the cost of a request to what is spent and return it; `otherwise` is its cost if `usage` is None."""
         if usage is not None:
             self.tokens += usage
-        if self.price is None:
-            return None
-        cost = otherwise if usage is None else self.price.of(usage)
-        self.spent += cost
+        cost = None
+        if self.price is not None:
+            cost = otherwise if usage is None else self.price.of(usage)
+            self.spent += cost
+        if self._log and (usage is not None or cost):
+            self._log.append(usage, cost)
         return cost
 
     def take_over(self, other: Budget) -> None:
-        """Book what another account has spent, at its own price, and clear that account."""
+        """Book what another account has spent and recorded, at its own price, and clear that account."""
         self.spent += other.spent
         self.tokens += other.tokens
         other.spent, other.tokens = 0.0, Usage(0, 0)

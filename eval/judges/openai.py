@@ -45,10 +45,11 @@ class Judge:
         mode: "batch" sends files that are answered within a day, at half the price.
         reasoning_effort: None leaves it to the server.
         max_completion_tokens: reasoning included.
-        budget_usd: US dollars that this judge may spend in all its calls; the rest of the rows then fail with kind
-            "budget". It is a limit of one process: what was spent before it started is not counted.
-        cache: folder of judgements, shared by all runs, also by those on other machines that see it. By default it
-            is in the folder that USERTURN_CACHE names, or in `~/.cache/userturn`. None remembers them in memory only.
+        budget_usd: US dollars that this judge may spend in a run; the remaining rows then fail with kind "budget".
+            Spending of earlier processes of the run counts (`spent.jsonl` in its folder), except for requests that were
+            in flight when one was killed. Without a run folder (`eval.agreement`) the limit is per process.
+        cache: folder of judgements, shared by all runs, also across machines that mount it. By default it is in the
+            folder that USERTURN_CACHE names, else in `~/.cache/userturn`. None caches in memory only.
         canary: ask the items of `openai_canary.yaml` before the first question, and stop if more verdicts than chance
             explains are not what they were when this judge first gave them. Their cost is in the budget, at the price
             of online requests. Without a cache there is nothing to compare with, and they are not asked.
@@ -91,27 +92,26 @@ class Judge:
         request |= {"reasoning_effort": reasoning_effort} if reasoning_effort else {}
         prompt = JudgePrompt(PROMPT, request, endpoint.server)
         self.id = prompt.judge_id
-        self._budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
-        self.cost_bound = cost_bound(self._budget, prompt.question(LONG).body)
-        kept = ResponseCache(cache)
-        self._store = JudgementStore(kept, self.id, prompt.sha)
-        self._canary = Canary(CANARY, prompt, kept) if canary and cache else None
-        # In batch mode the client asks the canary alone, and pays the price of online requests for it.
-        account = self._budget if mode == "online" else Budget(price_of(model), budget_usd)
+        self.budget = Budget(price_of(model, batch=mode == "batch"), budget_usd)
+        self.cost_bound = cost_bound(self.budget, prompt.question(LONG).body)
+        self.cache = ResponseCache(cache)
+        self._store = JudgementStore(self.cache, self.id, prompt.sha)
+        self._canary = Canary(CANARY, prompt, self.cache) if canary and cache else None
+        self._online_price = price_of(model)
         patience = Patience(attempt_s, request_s, backoff_s)
-        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=account)
+        self._client = ChatClient(base_url, key, concurrency=concurrency, patience=patience, budget=self.budget)
         self._judge: OnlineJudge | BatchJudge
         if mode == "online":
             self._judge = OnlineJudge(prompt, self._client, self._store, call_s=call_s, canary=self._canary)
         else:
-            batches = BatchClient(base_url, key, self._budget, poll_s=poll_s)
+            batches = BatchClient(base_url, key, self.budget, poll_s=poll_s)
             self._judge = BatchJudge(prompt, batches, self._store, self._check_online)
 
     @property
     def measured(self) -> dict[str, Any]:
         """What this judge has done since it was made, over all its calls: questions, attempts, tokens, dollars."""
         canary = {"canary": dict(self._canary.measured)} if self._canary and self._canary.measured else {}
-        return {**self._store.measured, "attempts": dict(self._client.attempts), **canary, **self._budget.totals}
+        return {**self._store.measured, "attempts": dict(self._client.attempts), **canary, **self.budget.totals}
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
         """Each dialogue with its judgement or failure. One call at a time.
@@ -123,10 +123,11 @@ class Judge:
         return self._judge.judge(dialogues)
 
     def _check_online(self) -> None:
-        """The canary's check before batches are sent."""
+        """The canary's check before batches are sent, at the price of online requests."""
         if self._canary is None or self._canary.passed:
             return
+        self._client.budget = self.budget.at(self._online_price)
         try:
             self._canary.check_now(self._client)
         finally:
-            self._budget.take_over(self._client.budget)
+            self.budget.take_over(self._client.budget)

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from eval.progress import bar, lines, shown, silent
+from eval.sweep_board import Board
 
 STAGE = (
     "from eval.progress import shown\nwith shown('judging', 3) as advance:\n    advance()\n    advance()\n    advance()"
@@ -108,6 +109,15 @@ def test_a_real_terminal_is_recognized() -> None:
     written = os.read(reader, 65536)
     os.close(reader)
     assert b"\x1b[" in written and b"3/3" in written
+
+
+def test_the_board_of_a_sweep_shows_the_note_of_a_stage() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    board = Board(["cell"], console)
+    with board.shown(), board.running("cell")("judging", 2, 1, note=lambda: "judge $1.00 of $2.00") as advance:
+        advance()
+        console.print(board._table())
+    assert "judging 2/2, judge $1.00 of $2.00" in console.file.getvalue()
 
 
 def test_a_note_stands_behind_the_counts_and_the_unit_is_named() -> None:

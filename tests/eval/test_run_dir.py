@@ -10,6 +10,8 @@ import pytest
 import yaml
 from pydantic import Field
 
+from eval.client.chat_reply import Usage
+from eval.client.spending import SpendingLog
 from eval.config import Config, ConfigError
 from eval.run_dir import RunDir, write_atomically
 
@@ -51,6 +53,15 @@ def test_every_session_is_recorded_also_one_that_is_broken_off(tmp_path: Path) -
     assert first["wall_s"] >= 0 and second["wall_s"] >= 0
     assert second["hardware"]["cores"] >= 1
     assert read(tmp_path / "manifest.json")["config"]["limit"] == 9
+
+
+def test_the_manifest_says_what_all_sessions_have_spent_also_one_that_was_killed(tmp_path: Path) -> None:
+    SpendingLog(tmp_path, "judge").append(Usage(900, 20), 0.5)  # by a session that recorded nothing else
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
+        assert read(tmp_path / "manifest.json")["spent"]["judge"]["dollars"] == 0.5
+        SpendingLog(tmp_path, "teacher").append(Usage(900, 20), 0.25)
+    spent = read(tmp_path / "manifest.json")["spent"]
+    assert spent["judge"]["output_tokens"] == 20 and spent["teacher"]["dollars"] == 0.25
 
 
 def test_a_summary_is_there_only_while_the_run_is_complete(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,8 @@ from train.rl import main
 from train.training_log import TrainingLog, read_log
 
 Run = Callable[..., int]
+SERVER = Path(__file__).parent.parent / "eval" / "client" / "judge_server.py"
+JudgeServer = runpy.run_path(str(SERVER))["JudgeServer"]
 
 
 pytestmark = pytest.mark.usefixtures("lively")
@@ -97,6 +100,35 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
     assert all(line["grad_norm"] > 0 for line in whole.values())
     said = [[e.messages for e in read_rows(tmp_path / name / "episodes.jsonl")] for name in ("whole", "run")]
     assert said[0] == said[1]
+
+
+def test_a_run_that_was_stopped_resumes_with_what_is_left_of_its_budget(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An episode costs $0.000133 and needs $0.002 to be left: the budget is for some 15 of 24."""
+    paid = {"judge__model": "gpt-5.4-nano", "judge__api_key_variable": "null", "judge__canary": "false"}
+    append = TrainingLog.append
+
+    def killed(self: Any, step: int, metrics: Any) -> None:
+        append(self, step, metrics)
+        if step == 1:
+            raise KeyboardInterrupt
+
+    with JudgeServer() as server:
+        paid |= {"judge": "openai", "judge__base_url": server.url, "judge__cache": tmp_path / "first"}
+        with monkeypatch.context() as patch:
+            patch.setattr(TrainingLog, "append", killed)
+            assert run(**paid, judge__budget_usd=0.004) == 130
+        assert 0 < len(server.requests) <= 8
+        paid["judge__cache"] = tmp_path / "second"  # nothing is known before
+        assert run(**paid, judge__budget_usd=0.004) == 0
+        asked = len(server.requests)
+        assert 8 < asked < 20 and f"judge ${asked * 0.000133:.2f} of $0.00" in capsys.readouterr().err
+        manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+        assert manifest["spent"]["judge"]["requests"] == asked
+        assert manifest["sessions"][0]["judge"]["questions"]["judged"] <= 8
+        assert run(**paid, judge__budget_usd=9) == 0  # no other protocol
+        assert len(server.requests) == asked
 
 
 def logged(folder: Path) -> dict[int, dict[str, Any]]:

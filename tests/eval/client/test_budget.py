@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from eval.client.budget import PRICES, Budget, Price, price_of
 from eval.client.chat_reply import Usage
+from eval.client.spending import SpendingLog, spent_in
 from eval.config import ConfigError
 
 PRICE = Price(input=2.0, cached_input=0.5, output=10.0, up_to_input_tokens=100_000, date="2026-01-01")
@@ -90,9 +91,38 @@ def test_the_totals_say_where_the_prices_are_from() -> None:
     assert Budget().totals["dollars"] is None
 
 
-def test_an_account_takes_over_what_another_has_spent_at_its_own_price() -> None:
-    full, half = Budget(price_of("gpt-5.4-nano")), Budget(price_of("gpt-5.4-nano", batch=True), 1.0)
-    cost = full.book(Usage(1000, 10))
+def test_an_account_takes_over_what_another_has_spent_at_its_own_price(tmp_path: Path) -> None:
+    half = Budget(price_of("gpt-5.4-nano", batch=True), 1.0)
+    half.resume(SpendingLog(tmp_path, "judge"))
+    half.book(None, 0.25)
+    full = half.at(price_of("gpt-5.4-nano"))
+    assert not full.hold(0.8) and full.hold(0.7)
+    cost = full.settle(0.7, Usage(1000, 10))
     half.take_over(full)
     half.take_over(full)
-    assert half.spent == cost and half.tokens == Usage(1000, 10) and full.spent == 0
+    assert half.spent == pytest.approx(0.25 + cost) and half.tokens == Usage(1000, 10) and full.spent == 0
+    assert spent_in(tmp_path)["judge"]["dollars"] == pytest.approx(half.spent)
+
+
+def test_what_earlier_processes_have_spent_is_in_the_limit_and_not_in_the_totals(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        SpendingLog(tmp_path / folder, "judge").append(Usage(5, 5), 0.3)
+    budget = Budget(PRICE, 1.0)
+    for folder in ("a", "b", "a"):
+        budget.resume(SpendingLog(tmp_path / folder, "judge"))
+    assert budget.spent_in_all == pytest.approx(0.6) and str(budget) == "$0.60 of $1.00"
+    assert not budget.hold(0.5) and budget.hold(0.3)
+    budget.settle(0.3, None)
+    budget.resume(SpendingLog(tmp_path / "a", "judge"))
+    assert budget.spent_in_all == pytest.approx(0.9) and budget.totals["dollars"] == 0.3
+    assert (spent_in(tmp_path / "a")["judge"]["requests"], spent_in(tmp_path / "b")["judge"]["requests"]) == (2, 1)
+    assert budget.exhausted().kind == "budget" and "$0.9000 of $1.0" in budget.exhausted().detail
+
+
+def test_a_refused_request_is_not_recorded(tmp_path: Path) -> None:
+    budget = Budget(PRICE, 1.0)
+    budget.resume(SpendingLog(tmp_path, "judge"))
+    budget.hold(0.5)
+    budget.settle(0.5, None, billable=False)
+    assert spent_in(tmp_path) == {} and str(budget) == "$0.00 of $1.00" and str(Budget()) == ""
