@@ -21,11 +21,12 @@ from data_gen.seed_filters import is_right
 from data_gen.summary import Summary, summarise
 from eval import manifest
 from eval.data_files import files_read
+from eval.dialogue import content_hash
 from eval.run_dir import write_atomically
 
 MANIFEST = "manifest.json"
-LOCAL_FIELDS = {"data_dir", "out_dir", "report_to", "dry_run"}
-"""Configuration fields that depend on the machine and do not affect the data; the manifest omits them."""
+LOCAL_FIELDS = {"data_dir", "out_dir", "report_to", "dry_run", "retry_failed"}
+"""Configuration fields that depend on the machine or one call and do not affect the data; the manifest omits them."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,47 @@ def publish(folder: Path, parts: Parts, filtered: Filtered) -> DataSet:
     return DataSet(folder, counted)
 
 
+def finished(parts: Parts) -> DataSet | None:
+    """The data set in the folder of `parts` if it is complete, unchanged and made from the same inputs; else None."""
+    folder = parts.config.folder
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if any(content[name] != value for name, value in json.loads(json.dumps(_inputs(parts))).items()):
+            return None
+        if any(content["data_files"].get(name, digest) != digest for name, digest in _data_files().items()):
+            return None
+        for name, entry in content["files"].items():
+            if name.endswith(".jsonl") and _sha256((folder / name).read_bytes()) != entry["sha256"]:
+                return None
+        return DataSet(folder, Summary.from_json(content["summary"]))
+    except (OSError, ValueError, KeyError, TypeError):  # not finished, damaged, or written by an earlier version
+        return None
+
+
+def _inputs(parts: Parts) -> dict[str, Any]:
+    """What decides the content of a data set, apart from code and `_data_files`."""
+    return {
+        "teacher": parts.teacher.id,
+        "judge": parts.judge.id,
+        "leak_check": {"rows": parts.evaluation.rows, "missing": sorted(parts.evaluation.missing)},
+        "config": parts.config.model_dump(mode="json", exclude=LOCAL_FIELDS),
+        "plans": content_hash([parts.key(plan) for plan in parts.plans]),
+    }
+
+
+def _data_files() -> dict[str, str]:
+    """SHA-256 of each file that this process has read seeds or evaluation rows from."""
+    return {"/".join(Path(path).parts[-2:]): digest for path, digest in files_read().items()}
+
+
 def _manifest(parts: Parts, counted: Summary, hashes: Mapping[str, str]) -> dict[str, Any]:
     code = manifest.git_state(Path(__file__).parent)
     return {
         "name": parts.config.name,
         "files": {name: {"sha256": digest, "rows": counted.rows.get(name)} for name, digest in hashes.items()},
         "summary": asdict(counted),
-        "teacher": parts.teacher.id,
-        "judge": parts.judge.id,
-        "leak_check": {"rows": parts.evaluation.rows, "missing": sorted(parts.evaluation.missing)},
-        "config": parts.config.model_dump(mode="json", exclude=LOCAL_FIELDS),
-        "data_files": {"/".join(Path(path).parts[-2:]): digest for path, digest in files_read().items()},
+        **_inputs(parts),
+        "data_files": _data_files(),
         "git": {"commit": code["commit"], "dirty_sha256": code["dirty_sha256"]},
         "packages": manifest.packages(),
         "python": sys.version.split()[0],
@@ -92,4 +123,8 @@ def _line(row: Mapping[str, Any]) -> str:
 def _write(path: Path, text: str) -> str:
     """Write `text` to `path` atomically; returns its SHA-256."""
     write_atomically(path, text)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _sha256(text.encode())
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

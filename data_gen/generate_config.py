@@ -84,6 +84,7 @@ class GenerateConfig(Config):
     )
     seed: int = Field(0, ge=0, description="random seed of the plans, and of the rows drawn where a source has a limit")
     data_dir: Path | None = Field(None, description="folder of data files; default: $USERTURN_DATA, else the Hub")
+    retry_failed: bool = Field(False, description="retry what failed in a finished data set, which is else only read")
     dry_run: bool = Field(False, description="print what would be made and its maximum cost, then exit")
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from data_gen.diversity import Diversity, measure
 from data_gen.filter_context import generated_by
 from data_gen.filtering import Filtered
 from data_gen.generation_parts import Parts
+from eval.dialogue import PERMANENT
 from eval.stats.rates import Rate
 from eval.table import Cell, Table
 
@@ -41,6 +43,8 @@ class Summary:
     kept: int
     rejected: Mapping[str, int]
     """By reason; together with `kept` they add up to `made`."""
+    failed: Mapping[str, int]
+    """By kind of the failure: conversations in which the teacher or the judge failed and might succeed next time."""
     rows: Mapping[str, int]
     """Rows by data file."""
     labels: Mapping[str, int]
@@ -49,6 +53,12 @@ class Summary:
     questions: Rate
     """Generated responses that end in a question, which by itself raises the follow-up rate."""
     diversity: Diversity
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Summary:
+        """The summary in a manifest, which has it as `asdict` gives it."""
+        nested = {"questions": Rate(**fields["questions"]), "diversity": Diversity(**fields["diversity"])}
+        return cls(**{**fields, **nested})
 
 
 def summarise(parts: Parts, filtered: Filtered, rows: Mapping[str, int]) -> Summary:
@@ -63,12 +73,23 @@ def summarise(parts: Parts, filtered: Filtered, rows: Mapping[str, int]) -> Summ
         len(kept) + len(filtered.rejects),
         len(kept),
         filtered.reasons(),
+        _count(_failures(filtered)),
         rows,
         _count(verdict["label"] or "unjudged" for verdict in verdicts),
         _count(style for dialogue in kept for style in dialogue.meta["styles"]),
         Rate(sum(text.rstrip().endswith("?") for text in responses), len(responses)),
         measure([text for dialogue in kept for text in generated_by(dialogue, "user")], phrasings),
     )
+
+
+def _failures(filtered: Filtered) -> Iterator[str]:
+    """The kind of failure of each conversation that has one which is not permanent."""
+    for dialogue in (*filtered.kept, *(reject.dialogue for reject in filtered.rejects)):
+        of_judge = [verdict["failure"] for verdict in dialogue.meta.get("judged", ()) if verdict["failure"]]
+        if dialogue.failure and not dialogue.failure.permanent:
+            yield dialogue.failure.kind
+        elif kinds := [kind for kind in of_judge if kind not in PERMANENT]:
+            yield kinds[0]
 
 
 def tables(counted: Summary) -> list[Table]:

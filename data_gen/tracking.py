@@ -36,4 +36,4 @@ def tell(config: GenerateConfig, folder: Path, filtered: Filtered) -> None:
 
 
 def _settings(config: GenerateConfig) -> dict[str, object]:
-    return config.model_dump(mode="json", exclude={"report_to", "dry_run"})
+    return config.model_dump(mode="json", exclude={"report_to", "dry_run", "retry_failed"})

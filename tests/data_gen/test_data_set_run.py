@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from data_gen.data_set import finished
 from data_gen.data_set_run import generate
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import Parts, open_parts
@@ -152,6 +154,45 @@ def test_a_failure_is_a_reject_and_is_tried_again(tmp_path: Path, evaluation_dir
     assert {(row["stage"], row["detail"]) for row in rejects} == {("generate", "spent")}
     generate(made, silent, parts_with(made, again := Tiny()))
     assert sorted(again.given) == [0, 3, 6, 9]
+
+
+def test_a_finished_data_set_is_read_with_its_failures(tmp_path: Path, evaluation_dir: Path) -> None:
+    made = config(tmp_path / "set", evaluation_dir)
+    fails: Fails = lambda plan: {0: Failure("generate", "timeout"), 1: Failure("load", "x")}.get(plan.number)  # noqa: E731
+    parts = parts_with(made, Tiny(fails=fails))
+    assert finished(parts) is None
+    data_set = generate(made, silent, parts)
+    assert data_set.summary.failed == {"timeout": 1}, "the other one would fail again"
+    assert finished(parts_with(made, Tiny())) == data_set
+
+
+@pytest.mark.parametrize("change", ["config", "teacher", "seeds", "data", "file", "no manifest", "torn manifest"])
+def test_a_data_set_of_other_settings_or_a_changed_one_is_not_finished(
+    tmp_path: Path, evaluation_dir: Path, change: str
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(evaluation_dir, data)
+    seeds = data / "seeds.jsonl"
+    row = {"messages": [{"role": "user", "content": "Is it so?"}, {"role": "assistant", "content": "So it is."}]}
+    seeds.write_text(json.dumps(row) + "\n")
+    settings: dict[str, Any] = {"seeds": {"gsm8k": {}, "jsonl": {"file": seeds}}}
+    made = config(tmp_path / "set", data, **settings)
+    generate(made, silent, parts_with(made, Tiny()))
+    teacher = Tiny("tiny-2" if change == "teacher" else "tiny-1")
+    if change == "config":
+        settings["filters"] = {"near_duplicates": None, "user_words": [2, 120]}
+    elif change == "seeds":
+        seeds.write_text(json.dumps(row).replace("So it is", "Or not") + "\n")
+    elif change == "data":
+        rows = data / "gsm8k" / "test.jsonl"
+        rows.write_text(rows.read_text() + "\n")
+    elif change == "file":
+        (tmp_path / "set" / "conversations.jsonl").write_text("")
+    elif change == "no manifest":
+        (tmp_path / "set" / "manifest.json").unlink()
+    elif change == "torn manifest":
+        (tmp_path / "set" / "manifest.json").write_text("{")
+    assert finished(parts_with(config(tmp_path / "set", data, **settings), teacher)) is None
 
 
 def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path, evaluation_dir: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from data_gen.run import main
+from eval.dialogue import Dialogue, Failure
+from eval.judges.local import Judge
 
 DEMO = ["--config", "configs/demo/data_gen.yaml", "--conversations", "20", "--seeds.written.limit", "12"]
 
@@ -80,6 +84,43 @@ def test_conversations_of_earlier_runs_cost_nothing(tmp_path: Path, capsys: pyte
     assert main([*DEMO, *folder, "--conversations", "30", "--dry-run"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert f"conversations 30 already made {20 - failed}" in told
+
+
+def test_a_finished_data_set_is_only_read_unless_failures_are_to_be_retried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A training run has the hash of its conversations: with other ones it is another run."""
+    folder = tmp_path / "set"
+    command = [*DEMO, "--out-dir", str(folder)]
+    judge = Judge.judge
+
+    def judges_all_but_one(self: Judge, dialogues: Iterable[Dialogue]) -> Iterator[Any]:
+        for number, (dialogue, verdict) in enumerate(judge(self, dialogues)):
+            yield dialogue, Failure("judge", "timeout") if number == 3 else verdict
+
+    def written() -> dict[Path, tuple[int, bytes]]:
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir() if path.is_file()}
+
+    monkeypatch.setattr(Judge, "judge", judges_all_but_one)
+    assert main(command) == 0
+    assert "conversations that failed: 1 (timeout 1); retry them with --retry-failed" in capsys.readouterr().out
+    monkeypatch.setattr(Judge, "judge", judge)
+    before = written()
+
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert "made 20" in " ".join(told.out.split()) and "conversations that failed: 1 (timeout 1)" in told.out
+    assert written() == before and not told.err
+    assert main([*command, "--dry-run"]) == 0
+    assert "already made 20" in " ".join(capsys.readouterr().out.split())
+
+    assert main([*command, "--retry-failed"]) == 0
+    assert "failed" not in capsys.readouterr().out
+    assert (
+        "unjudged" in before[folder / "README.md"][1].decode() and "unjudged" not in (folder / "README.md").read_text()
+    )
+    after = written()
+    assert main(command) == 0 and written() == after
 
 
 def test_an_invalid_setting_gives_a_one_line_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
