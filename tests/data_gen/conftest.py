@@ -46,8 +46,8 @@ def made(
     **fields: Any,
 ) -> Dialogue:
     """The conversation of a plan in which user and assistant say `texts` in turn after the seed."""
-    said = zip(itertools.cycle(["user", "assistant"]), texts or (ASKED, REPLIED), strict=False)
-    turns = [Message(role, text, "tiny-1", **fields) for role, text in said]
+    exchanged = zip(itertools.cycle(["user", "assistant"]), texts or (ASKED, REPLIED), strict=False)
+    turns = [Message(role, text, "tiny-1", **fields) for role, text in exchanged]
     plan = Plan(number, seed, tuple(styles), PERSONA, random_seed=number)
     return conversation(plan, turns, "tiny-1", failure=failure)
 
@@ -164,9 +164,9 @@ def evaluation_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_jsonl(
         folder / "healthbench/2025-05-07-06-14-12_oss_eval.jsonl", health, {**health, "ideal_completions_data": None}
     )
-    said = {"role": "assistant", "content": ROWS["coval response"]}
+    reply = {"role": "assistant", "content": ROWS["coval response"]}
     prompt = {"id": "p", "messages": [{"role": "user", "content": ROWS["coval prompt"]}]}
-    write_jsonl(folder / "coval/comparisons.jsonl", {"prompt": prompt, "responses": [{"messages": [said]}]})
+    write_jsonl(folder / "coval/comparisons.jsonl", {"prompt": prompt, "responses": [{"messages": [reply]}]})
     path = folder / "gpqa/gpqa_diamond.csv"
     path.parent.mkdir()
     with path.open("w", newline="") as file:

@@ -64,7 +64,7 @@ def test_an_empty_file_is_not_a_configuration_of_the_card(
 
 def test_the_card_describes_how_the_data_was_made(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
     text = card_of(parts, [give_verdicts(make_conversation())])
-    for said in (
+    for expected in (
         parts.teacher.id,
         parts.judge.id,
         "`gsm8k`: 8 seeds, https://huggingface.co/datasets/openai/gsm8k, licence MIT",
@@ -73,7 +73,7 @@ def test_the_card_describes_how_the_data_was_made(parts: Parts, make_conversatio
         "gsm8k (1 rows), healthbench (2 rows)",
         "Every evaluation of this project was compared.",
     ):
-        assert said in " ".join(text.split()), said
+        assert expected in " ".join(text.split()), expected
 
 
 def test_examples_cannot_inject_markup(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:

@@ -25,15 +25,15 @@ def test_a_task_without_listed_columns_is_read_through_load(
     monkeypatch.delitem(TEXT_COLUMNS, "gsm8k")
     found = read_evaluation_texts(["gsm8k"], evaluation_dir, "error")
     assert found.rows == {"gsm8k": 1}
-    said = [text for _, text in found.texts if text.strip()]
-    assert len(said) == 1 and said[0].startswith("Ulla weaves 14 baskets") and INSTRUCTION not in said[0]
+    texts = [text for _, text in found.texts if text.strip()]
+    assert len(texts) == 1 and texts[0].startswith("Ulla weaves 14 baskets") and INSTRUCTION not in texts[0]
 
 
 def test_every_field_with_text_is_read(evaluation_dir: Path, evaluation_texts: dict[str, str]) -> None:
     found = read_evaluation_texts(TASKS, evaluation_dir, "error")
-    said = {text for _, text in found.texts}
+    texts = {text for _, text in found.texts}
     for field, text in evaluation_texts.items():
-        assert text.replace("<<14*9=126>>", "") in said, field
+        assert text.replace("<<14*9=126>>", "") in texts, field
     counts = {**dict.fromkeys(("coval", "gpqa", "gsm8k", "ifbench", "ifeval"), 1), "healthbench": 2, "pocket": 100}
     assert {name: found.rows[name] for name in counts} == counts and set(found.rows) == set(TASKS)
     assert not found.missing

@@ -48,14 +48,14 @@ def test_kept_and_rejected_add_up_in_any_order(
         n: give_verdicts(made[n], label, genuine=label != "new_task_prompt") for n, (_, label, _) in enumerate(plan)
     }
     context = make_context(LEAKED, specific_share=0.7)
-    whole = passed(made, context, verdicts)
-    numbers = [dialogue.meta["plan"] for dialogue in whole.kept]
-    numbers += [reject.dialogue.meta["plan"] for reject in whole.rejects]
+    filtered = passed(made, context, verdicts)
+    numbers = [dialogue.meta["plan"] for dialogue in filtered.kept]
+    numbers += [reject.dialogue.meta["plan"] for reject in filtered.rejects]
     assert sorted(numbers) == list(range(len(plan)))
-    assert sum(whole.reasons().values()) == len(whole.rejects)
+    assert sum(filtered.reasons().values()) == len(filtered.rejects)
     shuffled = order.sample(made, len(made))
-    assert passed(shuffled, context, verdicts) == whole
-    labels = [verdict["label"] for dialogue in whole.kept for verdict in dialogue.meta["judged"]]
+    assert passed(shuffled, context, verdicts) == filtered
+    labels = [verdict["label"] for dialogue in filtered.kept for verdict in dialogue.meta["judged"]]
     assert not labels or sum(label in SPECIFIC for label in labels) >= 0.7 * len(labels)
 
 

@@ -34,8 +34,8 @@ def test_a_sound_conversation_passes_every_filter(make_conversation: Make, make_
 
 @pytest.mark.parametrize("count", [0, 3, 4])
 def test_turns_that_differ_from_the_plan_are_malformed(make_conversation: Make, make_context: Make, count: int) -> None:
-    whole = make_conversation("a one", "b two", "c three", "d four", styles=("extend", "extend"))
-    turns = Dialogue("collab", whole.messages[: 2 + count], meta={**whole.meta, "styles": ["extend"]})
+    conversation = make_conversation("a one", "b two", "c three", "d four", styles=("extend", "extend"))
+    turns = Dialogue("collab", conversation.messages[: 2 + count], meta={**conversation.meta, "styles": ["extend"]})
     assert reasons(turns, make_context())[0] == "malformed"
 
 

@@ -34,8 +34,8 @@ def test_short_texts_are_not_classified(make_conversation: Make, make_context: M
 
 def test_sums_are_detected_as_english_reproducibly(make_conversation: Make, make_context: Make) -> None:
     sums = "She has 8 * 6 = 48 lily petals. 5 * 3 = 15 tulip petals, so 48 + 15 = 63 petals lie on the table."
-    said = [other_language(make_conversation(sums, sums), make_context()) for _ in range(3)]
-    assert said == [None] * 3
+    reasons = [other_language(make_conversation(sums, sums), make_context()) for _ in range(3)]
+    assert reasons == [None] * 3
 
 
 def test_known_languages() -> None:

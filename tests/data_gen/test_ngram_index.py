@@ -73,16 +73,16 @@ def test_it_agrees_with_a_plain_search() -> None:
 
     rows = [(f"row {n}", text(draw.randrange(30))) for n in range(8)]
     grams: dict[tuple[str, ...], list[str]] = {}
-    for name, said in rows:
-        words = words_of(said)
+    for name, content in rows:
+        words = words_of(content)
         for start in range(len(words) - SIZE + 1):
             grams.setdefault(tuple(words[start : start + SIZE]), []).append(name)
     index = NgramIndex(rows)
     assert len(index) == len(grams)
     for _ in range(200):
-        words = words_of(said := text(14))
+        words = words_of(query := text(14))
         hits = [n for n in range(len(words) - SIZE + 1) if tuple(words[n : n + SIZE]) in grams]
-        found = index.find(said)
+        found = index.find(query)
         assert (found.word if found else None) == (hits[0] if hits else None)
         assert found is None or found.row == grams[tuple(words[found.word : found.word + SIZE])][0]
 

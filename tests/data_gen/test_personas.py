@@ -41,7 +41,7 @@ WHOLE = {"persona": "A gardener.", "level": "expert", "goal": "x", "constraint":
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("level", "novice", "level 'novice'; it must be one of beginner, intermediate, expert"),
         ("level", None, "level None; it must be a non-empty text"),
@@ -52,10 +52,10 @@ WHOLE = {"persona": "A gardener.", "level": "expert", "goal": "x", "constraint":
         ("hobby", "ferns", "is not a valid persona: .*unexpected keyword argument 'hobby'"),
     ],
 )
-def test_an_invalid_field_is_reported_with_its_entry(tmp_path: Path, field: str, value: Any, told: str) -> None:
+def test_an_invalid_field_is_reported_with_its_entry(tmp_path: Path, field: str, value: Any, message: str) -> None:
     path = tmp_path / "personas.yaml"
     path.write_text(yaml.safe_dump([WHOLE, {**WHOLE, field: value}]))
-    with pytest.raises(ConfigError, match=f"personas file: entry 2 (has )?{told}"):
+    with pytest.raises(ConfigError, match=f"personas file: entry 2 (has )?{message}"):
         read_personas(path)
     path.write_text(yaml.safe_dump([WHOLE]))
     assert [astuple(persona) for persona in read_personas(path)] == [tuple(WHOLE.values())]

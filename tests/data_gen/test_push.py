@@ -151,8 +151,8 @@ def test_a_dry_run_rejects_an_invalid_repository_name(
     folder: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--data", str(folder), "--repo", name, "--dry-run"]) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"error: --repo {name!r}") and "ORG/NAME" in said.err and not said.out
+    output = capsys.readouterr()
+    assert output.err.startswith(f"error: --repo {name!r}") and "ORG/NAME" in output.err and not output.out
 
 
 def test_a_file_that_was_changed_is_refused(folder: Path) -> None:

@@ -53,7 +53,7 @@ def test_counts_add_up(counted: Summary) -> None:
 
 def test_a_table_shows_all_of_it(counted: Summary) -> None:
     text = to_markdown(tables(counted))
-    for said in ("| made", "rejected: a", "seeds of gsm8k", "unjudged", "clarify_step", *ABOUT.values()):
-        assert said in text, said
+    for expected in ("| made", "rejected: a", "seeds of gsm8k", "unjudged", "clarify_step", *ABOUT.values()):
+        assert expected in text, expected
     assert "1 (50.0 %)" in text and to_json(tables(counted))
     assert set(ABOUT) == set(asdict(counted.diversity))

@@ -79,7 +79,7 @@ def plan(query: str = "How many?", response: str = "Seven.", persona: Persona = 
     return Plan(0, seed, ("ask", "thank"), persona, random_seed)
 
 
-def said(body: dict[str, Any]) -> dict[str, Any]:
+def data_of(body: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(body["messages"][1]["content"])
     return data
 
@@ -98,9 +98,9 @@ def test_each_instruction_has_its_slots_and_every_text_has_a_place() -> None:
 def test_both_speakers_get_the_instructions_of_every_style(name: str) -> None:
     styles = read_styles([name])
     speaking = prompts(styles)
-    for before, told in (((), styles[name].user), ((Message("user", "Why?"),), styles[name].assistant)):
+    for before, instruction in (((), styles[name].user), ((Message("user", "Why?"),), styles[name].assistant)):
         instructions = speaking.question(plan(), before, name).body["messages"][0]["content"]
-        assert instructions.count(told.strip()) == 1 and "$" not in instructions
+        assert instructions.count(instruction.strip()) == 1 and "$" not in instructions
 
 
 def test_style_texts_are_not_expanded_as_templates() -> None:
@@ -121,8 +121,8 @@ def test_a_request_has_the_chosen_fields_and_a_strict_schema() -> None:
 def test_the_user_knows_the_person_and_the_assistant_does_not() -> None:
     user = SPEAKING.question(plan(), (), "ask").body
     reply = SPEAKING.question(plan(), (Message("user", "Why?"),), "ask").body
-    assert said(user)["person"] == asdict(PERSONA) and said(reply).keys() == {"conversation"}
-    assert said(reply)["conversation"][-1] == {"role": "user", "text": "Why?"}
+    assert data_of(user)["person"] == asdict(PERSONA) and data_of(reply).keys() == {"conversation"}
+    assert data_of(reply)["conversation"][-1] == {"role": "user", "text": "Why?"}
     assert "Say why." in reply["messages"][0]["content"]
     assert not any(value in json.dumps(reply) for value in asdict(PERSONA).values())
 
@@ -130,7 +130,7 @@ def test_the_user_knows_the_person_and_the_assistant_does_not() -> None:
 def test_reasoning_and_authorship_are_not_in_the_prompt() -> None:
     turn = Message("user", "Why?", by="model-x", finish="stop", tokens=7, reasoning="secretly")
     body = SPEAKING.question(plan(), (turn,), "ask").body
-    assert said(body)["conversation"][-1] == {"role": "user", "text": "Why?"} and "secretly" not in json.dumps(body)
+    assert data_of(body)["conversation"][-1] == {"role": "user", "text": "Why?"} and "secretly" not in json.dumps(body)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -141,11 +141,11 @@ def test_no_text_reaches_the_instructions_or_leaves_its_quotation(text: str) -> 
         body = SPEAKING.question(plan(text, text, persona), hostile, "ask").body
         assert {**body, "messages": body["messages"][:1]} == {**plain, "messages": plain["messages"][:1]}
         assert body["messages"][0]["content"].encode() == plain["messages"][0]["content"].encode()
-        data = said(body)
+        data = data_of(body)
         assert [turn["text"] for turn in data["conversation"]] == [text] * (2 + len(hostile))
         assert [turn["role"] for turn in data["conversation"]] == ["user", "assistant", "user"][: 2 + len(hostile)]
         assert data.get("person", asdict(persona)) == asdict(persona)
-        assert data.keys() == said(plain).keys()
+        assert data.keys() == data_of(plain).keys()
         content = body["messages"][1]["content"]
         assert not any(mark in content for mark in MARKS) and content.encode()
 
@@ -154,7 +154,7 @@ def test_no_text_reaches_the_instructions_or_leaves_its_quotation(text: str) -> 
 @given(st.lists(st.text(), min_size=3, max_size=6))
 def test_a_quoted_conversation_reads_back_as_it_was(texts: list[str]) -> None:
     turns = [Message(("user", "assistant")[place % 2], text) for place, text in enumerate(texts[2:])]
-    data = said(SPEAKING.question(plan(texts[0], texts[1]), turns, "ask").body)
+    data = data_of(SPEAKING.question(plan(texts[0], texts[1]), turns, "ask").body)
     assert [turn["text"] for turn in data["conversation"]] == texts
 
 

@@ -17,19 +17,19 @@ MakeRun = Callable[..., Path]
 
 def row(task: str = "gsm8k", split: str | None = "train", finish: str = "stop", number: int = 0) -> Dialogue:
     loaded = Dialogue(task, (Message("user", f"question {number}"),), "4", {"split": split} if split else {})
-    said = loaded.says(Message("assistant", f"It is {number}.", "tiny@1", finish, 4)).says(
+    dialogue = loaded.says(Message("assistant", f"It is {number}.", "tiny@1", finish, 4)).says(
         Message("user", "Why?", "tiny@1", "stop", 2)
     )
-    return replace(said, judgement=Judgement("other", False, "j"))
+    return replace(dialogue, judgement=Judgement("other", False, "j"))
 
 
 def test_a_seed_is_a_row_up_to_its_answer_with_an_id_of_its_own(make_run: MakeRun) -> None:
-    whole = row(number=1)
-    (seed,) = rows.load(run=make_run([whole]))
-    assert seed.messages == whole.messages[:2]
+    original = row(number=1)
+    (seed,) = rows.load(run=make_run([original]))
+    assert seed.messages == original.messages[:2]
     assert (seed.reference, seed.judgement) == ("4", None)
     other = replace(
-        whole, messages=(whole.messages[0], Message("assistant", "Not that.", "other@2"), whole.messages[2])
+        original, messages=(original.messages[0], Message("assistant", "Not that.", "other@2"), original.messages[2])
     )
     assert seed.id != rows.load(run=make_run([other], name="other"))[0].id
 

@@ -63,14 +63,14 @@ for _, dialogue in teacher.converse(plan(number) for number in range(int(count))
 """
 
 
-def said(request: dict[str, Any]) -> dict[str, Any]:
+def data_of(request: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(request["messages"][1]["content"])
     return data
 
 
 def answer(request: dict[str, Any]) -> str:
     """A turn that names its speaker, its place and its conversation."""
-    data = said(request)
+    data = data_of(request)
     turns = data["conversation"]
     return json.dumps({"message": f"{'user' if 'person' in data else 'assistant'} {len(turns)} of {turns[0]['text']}"})
 
@@ -91,15 +91,15 @@ def converse(
 ) -> tuple[dict[int, Dialogue], Any, Teacher]:
     with serve(schedule) as server:
         teacher = Teacher(**{**OPTIONS, "base_url": server.url, **options})
-        spoken = list(teacher.converse(plans))
-    assert Counter(plan.number for plan, _ in spoken) == Counter(plan.number for plan in plans)
-    return {plan.number: dialogue for plan, dialogue in spoken}, server, teacher
+        conversations = list(teacher.converse(plans))
+    assert Counter(plan.number for plan, _ in conversations) == Counter(plan.number for plan in plans)
+    return {plan.number: dialogue for plan, dialogue in conversations}, server, teacher
 
 
 def flaws(plan: Plan, dialogue: Dialogue, teacher: Teacher) -> list[str]:
-    """What is wrong with a conversation that is whole, or that has failed."""
+    """What is wrong with a conversation that is complete or has failed."""
     seed, turns = dialogue.messages[:2], dialogue.messages[2:]
-    whole = len(turns) == 2 * len(plan.styles)
+    complete = len(turns) == 2 * len(plan.styles)
     texts = [f"{turn.role} {2 + place} of {seed[0].text}" for place, turn in enumerate(turns)]
     rules = {
         "seed": seed == plan.seed.messages,
@@ -107,19 +107,19 @@ def flaws(plan: Plan, dialogue: Dialogue, teacher: Teacher) -> list[str]:
         == ["user", "assistant"] * (len(turns) // 2) + ["user"] * (len(turns) % 2),
         "texts": [turn.text for turn in turns] == texts,
         "author": all(turn.by == teacher.id and turn.finish == "stop" for turn in turns),
-        "end": whole == (dialogue.failure is None),
-        "state": dialogue.state == ("ok" if whole else "gen_error"),
+        "end": complete == (dialogue.failure is None),
+        "state": dialogue.state == ("ok" if complete else "gen_error"),
     }
     return [rule for rule, holds in rules.items() if not holds]
 
 
 @pytest.mark.parametrize("styles", [("apply",), STYLES, ("challenge", "extend", "acknowledge")], ids=len)
 def test_each_style_has_its_user_turn_and_its_reply(styles: tuple[str, ...]) -> None:
-    spoken, server, teacher = converse([plan(3, styles)])
-    assert flaws(plan(3, styles), spoken[3], teacher) == []
-    assert [turn.tokens for turn in spoken[3].messages[2:]] == [20] * 2 * len(styles)
-    assert (spoken[3].task, spoken[3].reference) == (TASK, "7")
-    made = {name: spoken[3].meta[name] for name in ("seed_turns", "styles", "teacher", "plan", "made")}
+    conversations, server, teacher = converse([plan(3, styles)])
+    assert flaws(plan(3, styles), conversations[3], teacher) == []
+    assert [turn.tokens for turn in conversations[3].messages[2:]] == [20] * 2 * len(styles)
+    assert (conversations[3].task, conversations[3].reference) == (TASK, "7")
+    made = {name: conversations[3].meta[name] for name in ("seed_turns", "styles", "teacher", "plan", "made")}
     assert made == {
         "seed_turns": 2,
         "styles": list(styles),
@@ -127,12 +127,12 @@ def test_each_style_has_its_user_turn_and_its_reply(styles: tuple[str, ...]) -> 
         "plan": 3,
         "made": {"models": ["judge-1"]},
     }
-    told = [text.strip() for style in read_styles(styles).values() for text in (style.user, style.assistant)]
+    instructions = [text.strip() for style in read_styles(styles).values() for text in (style.user, style.assistant)]
     for place, request in enumerate(server.requests):
-        assert told[place] in request["messages"][0]["content"]
-        before = [{"role": turn.role, "text": turn.text} for turn in spoken[3].messages[: 2 + place]]
-        assert said(request) == {**({} if place % 2 else {"person": asdict(PERSONA)}), "conversation": before}
-    assert len(server.requests) == len(told)
+        assert instructions[place] in request["messages"][0]["content"]
+        before = [{"role": turn.role, "text": turn.text} for turn in conversations[3].messages[: 2 + place]]
+        assert data_of(request) == {**({} if place % 2 else {"person": asdict(PERSONA)}), "conversation": before}
+    assert len(server.requests) == len(instructions)
 
 
 def test_usage_is_measured() -> None:
@@ -152,25 +152,25 @@ def test_usage_is_measured() -> None:
 
 @pytest.mark.parametrize(("fault", "place"), [(fault, place % 4) for place, fault in enumerate(FAULTS)])
 def test_a_turn_that_fails_ends_the_conversation_with_the_turns_before_it(fault: str, place: int) -> None:
-    spoken, server, teacher = converse([plan(1)], [*["ok"] * place, *[fault] * 2])
-    failure = spoken[1].failure
+    conversations, server, teacher = converse([plan(1)], [*["ok"] * place, *[fault] * 2])
+    failure = conversations[1].failure
     assert failure and (failure.stage, failure.kind) == ("generate", KINDS.get(fault, "wrong_fields"))
-    assert flaws(plan(1), spoken[1], teacher) == [] and len(spoken[1].messages) == 2 + place
-    assert spoken[1].meta["made"] == {"models": ["judge-1"] if place else []}
+    assert flaws(plan(1), conversations[1], teacher) == [] and len(conversations[1].messages) == 2 + place
+    assert conversations[1].meta["made"] == {"models": ["judge-1"] if place else []}
     assert teacher.measured["questions"] == {**({"spoken": place} if place else {}), failure.kind: 1}
     assert len(server.requests) == place + (2 if fault.startswith("length") else 1)
 
 
 @pytest.mark.parametrize("fault", PASSING)
 def test_transient_errors_are_retried(fault: str) -> None:
-    spoken, server, teacher = converse([plan(1)], ["ok", fault, fault], attempt_s=0.5)
-    assert flaws(plan(1), spoken[1], teacher) == [] and spoken[1].failure is None
+    conversations, server, teacher = converse([plan(1)], ["ok", fault, fault], attempt_s=0.5)
+    assert flaws(plan(1), conversations[1], teacher) == [] and conversations[1].failure is None
     assert len(server.requests) == 6
 
 
 def test_a_truncated_reply_is_retried_with_a_higher_limit() -> None:
-    spoken, server, _ = converse([plan(1)], ["ok", "length"])
-    assert spoken[1].failure is None
+    conversations, server, _ = converse([plan(1)], ["ok", "length"])
+    assert conversations[1].failure is None
     assert [request["max_completion_tokens"] for request in server.requests] == [1000, 1000, 4000, 1000, 1000]
 
 
@@ -212,11 +212,11 @@ def test_under_any_faults_each_plan_comes_back_once_complete_or_failed(schedule:
     plans = [plan(number, ("apply", "extend", "acknowledge")[-length:]) for number, length in enumerate(lengths)]
     with serve(schedule) as server:
         teacher = Teacher(**OPTIONS, base_url=server.url, attempt_s=0.25, request_s=2.0)
-        spoken = list(teacher.converse(iter(plans)))
-        assert Counter(plan.number for plan, _ in spoken) == dict.fromkeys(range(len(plans)), 1)
-        assert [flaws(plan, dialogue, teacher) for plan, dialogue in spoken] == [[]] * len(plans)
-        turns = sum(len(dialogue.messages) - 2 for _, dialogue in spoken)
-        failed = [dialogue for _, dialogue in spoken if dialogue.failure]
+        conversations = list(teacher.converse(iter(plans)))
+        assert Counter(plan.number for plan, _ in conversations) == dict.fromkeys(range(len(plans)), 1)
+        assert [flaws(plan, dialogue, teacher) for plan, dialogue in conversations] == [[]] * len(plans)
+        turns = sum(len(dialogue.messages) - 2 for _, dialogue in conversations)
+        failed = [dialogue for _, dialogue in conversations if dialogue.failure]
         questions = teacher.measured["questions"]
         assert questions.get("spoken", 0) == turns and sum(questions.values()) == turns + len(failed)
         assert turns <= server.served["ok"] + server.served["slow"]
@@ -231,23 +231,23 @@ def test_conversations_overlap_and_turns_of_one_do_not() -> None:
     plans = [plan(number) for number in range(24)]
     with serve(latency=0.01) as server:
         teacher = Teacher(**{**OPTIONS, "concurrency": 8}, base_url=server.url)
-        spoken = list(teacher.converse(plans))
+        conversations = list(teacher.converse(plans))
     assert 1 < server.most_running <= 8 and len(server.requests) == 96
-    assert all(dialogue.failure is None for _, dialogue in spoken)
+    assert all(dialogue.failure is None for _, dialogue in conversations)
     for number in range(24):
         lengths = [
-            len(said(request)["conversation"])
+            len(data_of(request)["conversation"])
             for request in server.requests
-            if said(request)["conversation"][0]["text"] == f"Q{number}"
+            if data_of(request)["conversation"][0]["text"] == f"Q{number}"
         ]
         assert lengths == [2, 3, 4, 5]
 
 
 def test_a_conversation_is_yielded_while_another_hangs() -> None:
     with serve(["hang"]) as server:
-        spoken = Teacher(**OPTIONS, base_url=server.url).converse(plan(number) for number in range(9))
-        finished = [next(spoken)[0].number for _ in range(8)]
-        spoken.close()
+        conversations = Teacher(**OPTIONS, base_url=server.url).converse(plan(number) for number in range(9))
+        finished = [next(conversations)[0].number for _ in range(8)]
+        conversations.close()
     assert len(set(finished)) == 8
 
 
@@ -260,20 +260,20 @@ def test_plans_are_drawn_only_as_there_is_room() -> None:
             yield plan(number)
 
     with serve(latency=0.005) as server:
-        spoken = Teacher(**OPTIONS, base_url=server.url).converse(plans())
-        next(spoken)
+        conversations = Teacher(**OPTIONS, base_url=server.url).converse(plans())
+        next(conversations)
         assert len(drawn) <= 9
-        spoken.close()
+        conversations.close()
         assert len(server.requests) < 100
 
 
 def test_the_budget_ends_the_spending_and_not_the_run() -> None:
     options = {"model": "gpt-5.4-mini", "budget_usd": 0.03}
-    spoken, server, teacher = converse([plan(number) for number in range(40)], **options)
-    failures = [dialogue.failure.kind for dialogue in spoken.values() if dialogue.failure]
+    conversations, server, teacher = converse([plan(number) for number in range(40)], **options)
+    failures = [dialogue.failure.kind for dialogue in conversations.values() if dialogue.failure]
     assert set(failures) == {"budget"} and 0 < len(failures) < 40
     assert 0 < teacher.measured["dollars"] <= 0.03
-    turns = sum(len(dialogue.messages) - 2 for dialogue in spoken.values())
+    turns = sum(len(dialogue.messages) - 2 for dialogue in conversations.values())
     assert teacher.measured["questions"] == {"spoken": turns, "budget": len(failures)} and turns == len(server.requests)
 
 
@@ -305,7 +305,7 @@ def test_an_injection_in_a_turn_does_not_change_the_instructions() -> None:
     assert [turn.text for turn in dialogue.messages] == [order, "Seven.", *[order] * 4] and plain.failure is None
     for request, other in zip(server.requests, plain_server.requests, strict=True):
         assert request["messages"][0] == other["messages"][0]
-        assert [turn["text"] for turn in said(request)["conversation"]].count(order) in (1, 2, 3, 4)
+        assert [turn["text"] for turn in data_of(request)["conversation"]].count(order) in (1, 2, 3, 4)
         assert "<|" not in request["messages"][1]["content"]
 
 

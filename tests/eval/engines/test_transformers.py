@@ -278,11 +278,11 @@ def test_truncated_or_incomplete_weights_are_an_error(folder_of: Callable[[str],
     for file in folder_of("llama").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     weights = tmp_path / "model.safetensors"
-    whole = weights.read_bytes()
-    weights.write_bytes(whole[: len(whole) // 2])
+    content = weights.read_bytes()
+    weights.write_bytes(content[: len(content) // 2])
     with pytest.raises(ConfigError, match="cannot read the weights in"):
         list(Engine(tmp_path).generate(prompts(1), GREEDY, STOP))
-    weights.write_bytes(whole)
+    weights.write_bytes(content)
     tensors = load_file(weights)
     lost = "model.layers.2.mlp.up_proj.weight"
     del tensors[lost]

@@ -21,13 +21,13 @@ import pytest
 from eval.checks.same_weights import (
     TOKENS,
     TOLERANCE,
-    Compared,
-    Said,
-    compared,
-    differing,
+    Comparison,
+    Served,
+    compare,
     is_last_norm,
-    moved,
-    unmoved,
+    mismatch,
+    perturbed,
+    stale,
 )
 from eval.config import ConfigError
 from eval.dialogue import Failure
@@ -127,12 +127,14 @@ def smollm2_case(smollm2: Path, environment: None) -> Case:
     chat_format = Format(AutoTokenizer.from_pretrained(smollm2), history="as_history")
     prompts = []
     for number in range(20):
-        said = (
+        turns = (
             Message("user", f"What is {number} times 12?"),
             Message("assistant", f"It is {number * 12}. " * (number + 1)),
         )
         role = "user" if number % 4 else "assistant"
-        prompts.append(Prompt(f"p{number}", chat_format.open_turn(said if role == "user" else said[:1], role), number))
+        prompts.append(
+            Prompt(f"p{number}", chat_format.open_turn(turns if role == "user" else turns[:1], role), number)
+        )
     return Case(smollm2, prompts, chat_format.stop_ids("user"))
 
 
@@ -204,28 +206,28 @@ def test_weights_synced_as_trl_does_are_used(random_case: Case) -> None:
     ((name, weights),) = [pair for pair in case.here.model.named_parameters() if is_last_norm(pair[0])]
     kept = weights.detach().clone()
 
-    def look() -> Compared:
+    def comparison() -> Comparison:
         greedy = Sampling(max_tokens=TOKENS)
-        ((_, (said,)),) = case.there.generate_n([prompt], greedy, frozenset(), 1, log_probs=True)
-        return compared(case.here.model, prompt.ids, Said(said.ids, said.log_probs))
+        ((_, (completion,)),) = case.there.generate_n([prompt], greedy, frozenset(), 1, log_probs=True)
+        return compare(case.here.model, prompt.ids, Served(completion.ids, completion.log_probs))
 
-    def hand_over() -> None:
+    def sync() -> None:
         worker.model.load_weights([(name, weights.data)])
         case.there.core.reset_prefix_cache()
 
-    before = look()
-    weights.data.copy_(moved(kept))
+    before = comparison()
+    weights.data.copy_(perturbed(kept))
     try:
-        stale = look()
-        hand_over()
-        after = look()
+        not_synced = comparison()
+        sync()
+        after = comparison()
     finally:
         weights.data.copy_(kept)
-        hand_over()
-    assert differing(before, TOLERANCE) is None
-    assert unmoved(before, stale) and differing(stale, TOLERANCE)
-    assert unmoved(before, after) is None and differing(after, TOLERANCE) is None
-    assert differing(look(), TOLERANCE) is None
+        sync()
+    assert mismatch(before, TOLERANCE) is None
+    assert stale(before, not_synced) and mismatch(not_synced, TOLERANCE)
+    assert stale(before, after) is None and mismatch(after, TOLERANCE) is None
+    assert mismatch(comparison(), TOLERANCE) is None
 
 
 @pytest.mark.vllm

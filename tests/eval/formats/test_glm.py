@@ -33,8 +33,8 @@ def test_a_user_turn_is_opened_after_an_empty_think_block_and_stops_at_the_next_
     assert glm_tokenizer.decode(chat_format.open_turn(HELLO, "user")) == expected
     stops = {glm_tokenizer.convert_ids_to_tokens(token) for token in chat_format.stop_ids("user")}
     assert stops == {"<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"}
-    said = glm_tokenizer.encode("Why?<|assistant|>\n<think></think>\nBecause.")
-    assert chat_format.clean(said, "user") == ("Why?", None, "stop")
+    generated = glm_tokenizer.encode("Why?<|assistant|>\n<think></think>\nBecause.")
+    assert chat_format.clean(generated, "user") == ("Why?", None, "stop")
 
 
 def test_4_6_renders_like_4_5(make_tokenizer, glm_tokenizer, data_dir):
@@ -50,7 +50,7 @@ def test_4_6_renders_like_4_5(make_tokenizer, glm_tokenizer, data_dir):
 
 
 @pytest.mark.parametrize(
-    ("thinking", "generated", "said"),
+    ("thinking", "generated", "expected"),
     [
         (True, "\n<think>He keeps 7.</think>\nSeven.<|user|>", ("Seven.", "He keeps 7.", "stop")),
         (True, "\n<think></think>\nSeven.<|user|>", ("Seven.", None, "stop")),
@@ -62,21 +62,21 @@ def test_4_6_renders_like_4_5(make_tokenizer, glm_tokenizer, data_dir):
         (False, "Seven.<|endoftext|>", ("Seven.", None, "stop")),
     ],
 )
-def test_an_answer_of_4_5(glm_tokenizer, thinking, generated, said):
-    assert Format(glm_tokenizer, thinking=thinking).clean(glm_tokenizer.encode(generated), "assistant") == said
+def test_an_answer_of_4_5(glm_tokenizer, thinking, generated, expected):
+    assert Format(glm_tokenizer, thinking=thinking).clean(glm_tokenizer.encode(generated), "assistant") == expected
 
 
 @pytest.mark.parametrize(
-    ("thinking", "generated", "said"),
+    ("thinking", "generated", "expected"),
     [
         (True, "He keeps 7.</think>Seven.<|user|>", ("Seven.", "He keeps 7.", "stop")),
         (True, "He keeps 12 less", ("", "He keeps 12 less", "length")),
         (False, "Seven.<|user|>", ("Seven.", None, "stop")),
     ],
 )
-def test_an_answer_of_4_7(glm_4_7_tokenizer, thinking, generated, said):
+def test_an_answer_of_4_7(glm_4_7_tokenizer, thinking, generated, expected):
     chat_format = Format(glm_4_7_tokenizer, thinking=thinking)
-    assert chat_format.clean(glm_4_7_tokenizer.encode(generated), "assistant") == said
+    assert chat_format.clean(glm_4_7_tokenizer.encode(generated), "assistant") == expected
 
 
 def test_the_nothink_switch_is_neither_text_nor_trained(glm_tokenizer):

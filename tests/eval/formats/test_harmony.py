@@ -52,7 +52,7 @@ FINAL = "<|start|>assistant<|channel|>final<|message|>"
 
 
 @pytest.mark.parametrize(
-    ("generated", "said"),
+    ("generated", "expected"),
     [
         (f"{ANALYSIS}He keeps 7.<|end|>{FINAL}Seven.<|return|>", ("Seven.", "He keeps 7.", "stop")),
         (f"{ANALYSIS}He keeps 7.<|end|>{FINAL}Sev", ("Sev", "He keeps 7.", "length")),
@@ -73,9 +73,9 @@ FINAL = "<|start|>assistant<|channel|>final<|message|>"
     ],
 )
 def test_the_final_message_is_the_text_and_what_came_before_it_the_reasoning(
-    harmony_tokenizer, harmony, generated, said
+    harmony_tokenizer, harmony, generated, expected
 ):
-    assert harmony.clean(harmony_tokenizer.encode(generated), "assistant") == said
+    assert harmony.clean(harmony_tokenizer.encode(generated), "assistant") == expected
 
 
 def test_a_user_does_not_reason(harmony_tokenizer, harmony):

@@ -73,7 +73,7 @@ def thinking(qwen3_5_tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("generated", "said"),
+    ("generated", "expected"),
     [
         ("He keeps 7.\n</think>\n\nSeven.<|im_end|>", ("Seven.", "He keeps 7.", "stop")),
         ("He keeps 7.\n</think>\n\nSev", ("Sev", "He keeps 7.", "length")),
@@ -86,15 +86,15 @@ def thinking(qwen3_5_tokenizer):
         ("", ("", None, "length")),
     ],
 )
-def test_reasoning_ends_at_its_mark_or_the_turn_counts_as_truncated(qwen3_5_tokenizer, thinking, generated, said):
-    assert thinking.clean(qwen3_5_tokenizer.encode(generated), "assistant") == said
+def test_reasoning_ends_at_its_mark_or_the_turn_counts_as_truncated(qwen3_5_tokenizer, thinking, generated, expected):
+    assert thinking.clean(qwen3_5_tokenizer.encode(generated), "assistant") == expected
 
 
 def test_a_mark_spelled_in_ordinary_tokens_does_not_end_the_reasoning(qwen3_5_tokenizer, thinking):
-    said = Message("assistant", "The tag </think> closes it.", reasoning="Does </think> close it?")
-    ids = thinking.ids([Message("user", "hi"), said])
+    message = Message("assistant", "The tag </think> closes it.", reasoning="Does </think> close it?")
+    ids = thinking.ids([Message("user", "hi"), message])
     opened = thinking.open_turn([Message("user", "hi")], "assistant")
-    assert thinking.clean(ids[len(opened) :], "assistant") == (said.text, said.reasoning, "stop")
+    assert thinking.clean(ids[len(opened) :], "assistant") == (message.text, message.reasoning, "stop")
 
 
 def test_a_user_does_not_reason(qwen3_5_tokenizer, thinking):

@@ -113,13 +113,13 @@ def test_training_on_the_user_excludes_the_assistant_and_the_opening_question(vo
 
 def test_a_generated_turn_is_cut_at_its_first_stop_id(voice, chat_format):
     stop = chat_format.tokenizer.convert_tokens_to_ids(voice.closers[0])
-    said, after = (
+    spoken_ids, after = (
         chat_format.tokenizer.encode(text, add_special_tokens=False)
         for text in ("Two of the red ones, please", "\nOf course!")
     )
-    ids = [*said, stop, *after]
+    ids = [*spoken_ids, stop, *after]
     assert chat_format.clean(ids, "user") == ("Two of the red ones, please", None, "stop")
-    assert chat_format.clean(tuple(said), "user") == ("Two of the red ones, please", None, "length")
+    assert chat_format.clean(tuple(spoken_ids), "user") == ("Two of the red ones, please", None, "length")
     assert chat_format.clean([stop, *after], "user") == ("", None, "stop")
     assert chat_format.clean([], "user") == ("", None, "length")
     assert chat_format.clean(after, "user") == ("\nOf course!", None, "length")

@@ -63,9 +63,9 @@ def test_only_the_final_turn_has_a_slot_for_reasoning():
     template = TurnTemplate(thinks, "as_history", "it", reasoning_field="thought")
     layout = template.closed(("user", "assistant"), reasoned=True)
     assert layout.pieces == ("<user>\n", "<assistant>", "\n<think>", "</think>\n", "")
-    said = [Message("user", " hi "), Message("assistant", " yo ", reasoning=" hm ")]
-    assert [slot.fill(said) for slot in layout.slots] == [" hi ", "", "hm", " yo "]
-    assert layout.slots[2].fill([*said[:1], Message("assistant", "yo")]) == ""
+    messages = [Message("user", " hi "), Message("assistant", " yo ", reasoning=" hm ")]
+    assert [slot.fill(messages) for slot in layout.slots] == [" hi ", "", "hm", " yo "]
+    assert layout.slots[2].fill([*messages[:1], Message("assistant", "yo")]) == ""
     assert "think" not in "".join(template.opened(("user", "assistant"), "user").pieces)
 
 
@@ -76,9 +76,9 @@ def test_reasoning_is_an_error_in_a_template_that_does_not_support_it():
 
 def test_white_space_is_kept_where_the_template_keeps_it():
     question, answer = TurnTemplate(plain, "as_history", "it").opened(("user", "assistant"), "user").slots
-    said = [Message("user", "\n a b \n"), Message("assistant", "\n a b \n")]
-    assert question.fill(said) == "a b"
-    assert answer.fill(said) == "a b \n"
+    messages = [Message("user", "\n a b \n"), Message("assistant", "\n a b \n")]
+    assert question.fill(messages) == "a b"
+    assert answer.fill(messages) == "a b \n"
 
 
 def test_ten_and_more_turns_keep_their_order():

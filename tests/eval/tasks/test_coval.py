@@ -14,20 +14,20 @@ from eval.dialogue import Dialogue, Message
 from eval.tasks import coval
 
 
-def _said(role: str, text: Any) -> dict:
+def _turn(role: str, text: Any) -> dict:
     return {"role": role, "content": text}
 
 
 def _row(prompt_id: str, *rankings: str, turns: int = 1, texts: str = "ABCD", **changes: Any) -> dict:
-    chat = [_said("developer", "Be brief.")]
+    chat = [_turn("developer", "Be brief.")]
     for turn in range(turns):
-        chat += [_said("user", f"Is {prompt_id} {turn} fair?"), _said("assistant", "It depends.")]
+        chat += [_turn("user", f"Is {prompt_id} {turn} fair?"), _turn("assistant", "It depends.")]
     world = [{"ranking": ranking, "rationale": "toy"} for ranking in rankings]
     return {
         "prompt_id": prompt_id,
         "prompt": {"id": prompt_id, "messages": chat[:-1]},
         "responses": [
-            {"response_index": letter, "messages": [_said("assistant", f" Response {letter}.\n")]} for letter in texts
+            {"response_index": letter, "messages": [_turn("assistant", f" Response {letter}.\n")]} for letter in texts
         ],
         "metadata": {"assessments": [{"annotator_id": "x", "ranking_blocks": {"world": world, "personal": []}}]},
     } | changes
@@ -76,7 +76,7 @@ def test_the_best_has_the_lowest_mean_rank_for_the_world(tmp_path: Path) -> None
         (_row("b", texts=""), "hash"),
         (_row("b"), "best"),
         (_row("b", "A>B"), "best"),
-        (_row("b", responses=[{"response_index": "A", "messages": [_said("assistant", " ")]}]), "A"),
+        (_row("b", responses=[{"response_index": "A", "messages": [_turn("assistant", " ")]}]), "A"),
     ],
 )
 def test_a_row_without_the_chosen_response_is_skipped_and_counted(tmp_path: Path, row: dict, response: str) -> None:
@@ -112,9 +112,9 @@ def test_a_larger_limit_keeps_the_smaller_selection(tmp_path: Path) -> None:
     [
         ({"prompt": "flat"}, "column 'prompt': 'flat' is not of type dict"),
         ({"prompt": {"id": "b"}}, "messages must be a list with at least one message"),
-        ({"prompt": {"messages": [_said("critic", "x")]}}, "message 0: role 'critic' is not one of"),
-        ({"prompt": {"messages": [_said("user", {"parts": ["x"]})]}}, "message 0: content {'parts': ['x']} is not"),
-        ({"prompt": {"messages": [_said("assistant", "x")]}}, "the prompt ends in a assistant message"),
+        ({"prompt": {"messages": [_turn("critic", "x")]}}, "message 0: role 'critic' is not one of"),
+        ({"prompt": {"messages": [_turn("user", {"parts": ["x"]})]}}, "message 0: content {'parts': ['x']} is not"),
+        ({"prompt": {"messages": [_turn("assistant", "x")]}}, "the prompt ends in a assistant message"),
         ({"responses": None}, "column 'responses': None is not of type list"),
         ({"responses": ["A"]}, "response 0: response_index None is not a letter"),
         ({"responses": [{"response_index": "A"}]}, "response 0: messages must be a list"),
@@ -122,7 +122,10 @@ def test_a_larger_limit_keeps_the_smaller_selection(tmp_path: Path) -> None:
             {"responses": _row("b", texts="AA")["responses"]},
             "response 1: response_index 'A' is not a letter, or repeated",
         ),
-        ({"responses": [{"response_index": "A", "messages": [_said("user", "x")]}]}, "its message has the role user"),
+        (
+            {"responses": [{"response_index": "A", "messages": [_turn("user", "x")]}]},
+            "its message has the role user",
+        ),
         ({"metadata": {}}, "metadata has no rankings for the world (KeyError('assessments'))"),
         ({"prompt_id": "a"}, "line 2: its prompt_id is already at"),
     ],

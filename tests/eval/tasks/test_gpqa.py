@@ -127,9 +127,9 @@ def test_without_access_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: token)
     with pytest.raises(FileNotFoundError) as caught:
         gpqa.load()
-    told = str(caught.value)
-    assert "gpqa/gpqa_diamond.csv" in told and ("a token is set" if token else "no token is set") in told
-    assert "accept its terms at https://huggingface.co/datasets/Idavidrein/gpqa" in told and "`hf auth login`" in told
+    error = str(caught.value)
+    assert "gpqa/gpqa_diamond.csv" in error and ("a token is set" if token else "no token is set") in error
+    assert "accept its terms at https://huggingface.co/datasets/Idavidrein/gpqa" in error and "`hf auth login`" in error
     assert (
-        f"`hf download Idavidrein/gpqa gpqa_diamond.csv --repo-type dataset --revision {gpqa.SOURCE.revision}`" in told
+        f"`hf download Idavidrein/gpqa gpqa_diamond.csv --repo-type dataset --revision {gpqa.SOURCE.revision}`" in error
     )
