@@ -1,6 +1,6 @@
-"""Whether an engine serves the weights of the folder: its log-probs of a text are those of transformers, and move.
+"""Whether an engine serves the weights of a folder: its log-probs match transformers', also after a perturbation.
 
-A server that answers from an older copy, or from weights under other names, answers as well as the right one.
+A server that still has an older copy, or weights under other names, answers just as plausibly as a correct one.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from eval.checks.model_files import gigabytes, weights_bytes
 from eval.checks.probe_cost import HEAVY
 from eval.checks.same_weights import (
     TOKENS,
-    Compared,
-    Said,
-    allowed,
-    compared,
-    differing,
+    Comparison,
+    Served,
+    compare,
     is_last_norm,
-    moved,
-    unmoved,
+    mismatch,
+    perturbed,
+    stale,
+    tolerance,
 )
 from eval.config import ConfigError
 from eval.engine import Completion, Prompt, Sampling
 
 FIXED = Sampling(max_tokens=TOKENS)
 LARGEST = 10e9
-"""Bytes of weights that are compared at most where the engine has a GPU: transformers computes on the CPU meanwhile."""
+"""Largest size of weights, in bytes, compared if the engine uses a GPU: transformers then computes on the CPU."""
 
 
 class Scoring(Protocol):
@@ -50,54 +50,54 @@ def served_check(
 
     Args:
         engine_of: starts the engine on a model folder.
-        ids: a fixed text.
+        ids: token ids of a fixed text.
     """
 
     def look() -> Finding:
         size, limit = weights_bytes(folder()), LARGEST if device_here() else HEAVY
         if size > limit:
-            return unchecked(f"{gigabytes(size)} of weights are not computed a second time by transformers on this CPU")
-        return served(engine_of, folder(), ids())
+            return unchecked(f"{gigabytes(size)} of weights are too many to run in transformers on this CPU as well")
+        return compare_served(engine_of, folder(), ids())
 
     return Check("served weights", look, needs=("pins", "template"))
 
 
-def served(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> Finding:
-    """Compare the engine with transformers on the folder, and on a copy of it in which a weight has moved."""
-    before, dtype = _compared(engine_of, folder, ids)
-    most = allowed(dtype)
-    todo = "look at the pins of vllm and transformers; another engine serves meanwhile"
-    if told := differing(before, most):
-        return failed(f"{told} ({dtype})", todo)
-    with tempfile.TemporaryDirectory(prefix="userturn-moved-") as temporary:
-        after, _ = _compared(engine_of, _with_moved_weight(folder, Path(temporary)), ids)
-    if told := unmoved(before, after):
-        return failed(told, todo)
-    if told := differing(after, most):
-        return failed(f"after a weight was moved, {told} ({dtype})", todo)
-    return passed(f"log-probs are transformers' within {most:g} ({dtype}), and move with a weight")
+def compare_served(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> Finding:
+    """Compare the engine with transformers on `folder`, then on a copy with a perturbed weight."""
+    before, dtype = _compare(engine_of, folder, ids)
+    allowed = tolerance(dtype)
+    todo = "check the pins of vllm and transformers; meanwhile, another engine can serve"
+    if problem := mismatch(before, allowed):
+        return failed(f"{problem} ({dtype})", todo)
+    with tempfile.TemporaryDirectory(prefix="userturn-perturbed-") as temporary:
+        after, _ = _compare(engine_of, _perturbed_copy(folder, Path(temporary)), ids)
+    if problem := stale(before, after):
+        return failed(problem, todo)
+    if problem := mismatch(after, allowed):
+        return failed(f"after a weight was perturbed, {problem} ({dtype})", todo)
+    return passed(f"log-probs match transformers' within {allowed:g} ({dtype}), also after a weight was perturbed")
 
 
-def _compared(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> tuple[Compared, str]:
-    """What the engine generates held against transformers, and the engine's precision."""
+def _compare(engine_of: Callable[[Path], Scoring], folder: Path, ids: Sequence[int]) -> tuple[Comparison, str]:
+    """The engine's continuation of `ids` compared with transformers, and the engine's precision."""
     import torch
     from transformers import AutoModelForCausalLM
 
     engine = engine_of(folder)
-    ((_, found),) = engine.generate_n([Prompt("fixed", ids, 0)], FIXED, frozenset(), 1, True)
-    if not isinstance(found, list | tuple):
-        raise ConfigError(f"the engine generated nothing: {found}; look at its log")
-    said: Completion = found[0]
+    ((_, result),) = engine.generate_n([Prompt("fixed", ids, 0)], FIXED, frozenset(), 1, True)
+    if not isinstance(result, list | tuple):
+        raise ConfigError(f"the engine generated nothing: {result}; see its log")
+    completion: Completion = result[0]
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, engine.dtype)).eval()
-    return compared(model, ids, Said(said.ids, said.log_probs or ())), engine.dtype
+    return compare(model, ids, Served(completion.ids, completion.log_probs or ())), engine.dtype
 
 
-def _with_moved_weight(folder: Path, to: Path) -> Path:
-    """A folder of links to the files of a model, but for the weights with the last normalisation, which are others."""
+def _perturbed_copy(folder: Path, to: Path) -> Path:
+    """Link the files of a model folder into `to`; the weight file with the last norm is copied and perturbed."""
     from safetensors import safe_open
     from safetensors.torch import load_file, save_file
 
-    found = False
+    has_norm = False
     for path in filter(Path.is_file, folder.iterdir()):
         norms: list[str] = []
         if path.suffix == ".safetensors":
@@ -107,8 +107,9 @@ def _with_moved_weight(folder: Path, to: Path) -> Path:
             (to / path.name).symlink_to(path.resolve())
             continue
         tensors = load_file(path)
-        save_file(tensors | {norm: moved(tensors[norm]) for norm in norms}, to / path.name, metadata={"format": "pt"})
-        found = True
-    if not found:
-        raise ConfigError(f"{folder} has no last normalisation to move; the check does not know its architecture")
+        changed = tensors | {norm: perturbed(tensors[norm]) for norm in norms}
+        save_file(changed, to / path.name, metadata={"format": "pt"})
+        has_norm = True
+    if not has_norm:
+        raise ConfigError(f"{folder} has no last normalization to perturb; the check does not know its architecture")
     return to

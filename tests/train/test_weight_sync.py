@@ -112,7 +112,7 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, last: int) -> pytest.MonkeyPat
     ],
     ids=["colocate", "server", "all weights", "linear attention"],
 )
-def test_weights_that_arrive_are_looked_at_once_in_every_process(
+def test_weights_that_arrive_are_checked_once_per_process(
     run: Callable[..., int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -158,17 +158,17 @@ def test_the_check_leaves_the_weights_as_they_were(
 def test_a_fresh_run_whose_weights_do_not_arrive_ends(
     run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str
 ) -> None:
-    """vLLM has the weights of the folder, with which the trainer begins: only moved ones tell."""
+    """vLLM has the weights of the folder, with which the trainer starts, so only perturbed ones show it."""
     assert run(mode, nothing) == 2
     error = capsys.readouterr().err
-    assert f"vLLM ({mode}) at step 0: after weights were moved and handed over, a weight was moved and" in error
-    assert "the log-probs of a fixed text are the same" in error and "set trl.use_vllm false" in error
+    assert f"vLLM ({mode}) at step 0: after weights were perturbed and synced, log-probs of a fixed text are" in error
+    assert "the same after a weight was perturbed" in error and "set trl.use_vllm false" in error
     assert not (tmp_path / "run" / "episodes.jsonl").read_text()
     assert synced(tmp_path / "run")[0]["difference"] < 1e-3
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_run_that_goes_on_with_the_weights_of_its_beginning_ends(
+def test_a_resumed_run_that_samples_with_its_first_weights_ends(
     run: Callable[..., int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -180,7 +180,7 @@ def test_a_run_that_goes_on_with_the_weights_of_its_beginning_ends(
         assert run(mode) == 130
     assert run(mode, nothing) == 2
     error = capsys.readouterr().err
-    assert "at step 1: after weights were handed over, log-probs of a fixed text differ from transformers' by" in error
+    assert "at step 1: after weights were synced, log-probs of a fixed text differ from transformers' by" in error
     assert synced(tmp_path / "run")[1]["difference"] > TOLERANCE
 
 
@@ -189,10 +189,10 @@ def test_adapters_that_do_not_arrive_end_a_fresh_run(
     run: Callable[..., int], capsys: pytest.CaptureFixture[str], mode: str
 ) -> None:
     assert run(mode, all_but_queries) == 2
-    assert "after weights were moved and handed over, log-probs of a fixed text differ" in capsys.readouterr().err
+    assert "after weights were perturbed and synced, log-probs of a fixed text differ" in capsys.readouterr().err
 
 
-def test_a_sampler_of_transformers_is_not_looked_at(run: Callable[..., int], tmp_path: Path) -> None:
+def test_a_sampler_of_transformers_is_not_checked(run: Callable[..., int], tmp_path: Path) -> None:
     assert run("colocate", max_episodes=8, **{"trl.use_vllm": "false"}) == 0
     assert synced(tmp_path / "run") == {}
 

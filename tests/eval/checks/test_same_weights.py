@@ -1,4 +1,4 @@
-"""What is compared between two sides with the same weights, and that moved weights say something else."""
+"""The comparison of two sides with the same weights, and with perturbed weights on one or both."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from eval.checks.same_weights import (
     ROUNDED,
     TOKENS,
     TOLERANCE,
-    Compared,
-    Said,
-    allowed,
-    compared,
-    differing,
+    Comparison,
+    Served,
+    compare,
     is_last_norm,
     log_probs,
-    moved,
-    unmoved,
+    mismatch,
+    perturbed,
+    stale,
+    tolerance,
 )
 
 IDS = list(range(5, 25))
@@ -32,8 +32,8 @@ def model(tiny_model) -> Any:
     return AutoModelForCausalLM.from_pretrained(tiny_model).eval()
 
 
-def said_by(model: Any) -> Said:
-    """How a model goes on, greedily, token by token."""
+def served_by(model: Any) -> Served:
+    """The greedy continuation of a model, token by token."""
     import torch
 
     ids, values = list(IDS), []
@@ -42,25 +42,25 @@ def said_by(model: Any) -> Said:
             row = torch.log_softmax(model(torch.tensor([ids])).logits[0, -1], dim=-1)
         ids.append(int(row.argmax()))
         values.append(float(row.max()))
-    return Said(tuple(ids[len(IDS) :]), tuple(values))
+    return Served(tuple(ids[len(IDS) :]), tuple(values))
 
 
 def test_log_probs_are_those_of_the_tokens_behind_the_text(model) -> None:
-    said = said_by(model)
-    assert log_probs(model, IDS, said.ids) == pytest.approx(said.log_probs, abs=1e-5)
-    assert compared(model, IDS, said).apart < 1e-5 and differing(compared(model, IDS, said), TOLERANCE) is None
+    served = served_by(model)
+    assert log_probs(model, IDS, served.ids) == pytest.approx(served.log_probs, abs=1e-5)
+    assert compare(model, IDS, served).difference < 1e-5 and mismatch(compare(model, IDS, served), TOLERANCE) is None
 
 
 @pytest.mark.parametrize("value", [math.nan, 0.0, -math.inf])
 def test_one_log_prob_that_is_no_number_or_another_is_enough(model, value: float) -> None:
-    said = said_by(model)
-    spoilt = Said(said.ids, (*said.log_probs[:3], value, *said.log_probs[4:]))
-    assert differing(compared(model, IDS, spoilt), ROUNDED)
+    served = served_by(model)
+    spoilt = Served(served.ids, (*served.log_probs[:3], value, *served.log_probs[4:]))
+    assert mismatch(compare(model, IDS, spoilt), ROUNDED)
 
 
 def test_missing_log_probs_are_not_taken_for_agreement(model) -> None:
     with pytest.raises(ValueError, match="longer"):
-        compared(model, IDS, Said((1, 2), ()))
+        compare(model, IDS, Served((1, 2), ()))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_missing_log_probs_are_not_taken_for_agreement(model) -> None:
     ],
 )
 def test_the_coarser_side_says_what_is_allowed(dtypes: tuple[str, ...], most: float) -> None:
-    assert allowed(*dtypes) == most
+    assert tolerance(*dtypes) == most
 
 
 def test_a_norm_that_is_multiplied_by_one_more_than_its_weights_moves_too() -> None:
@@ -85,7 +85,7 @@ def test_a_norm_that_is_multiplied_by_one_more_than_its_weights_moves_too() -> N
     norm, inputs = Qwen3_5RMSNorm(8), torch.linspace(-1, 1, 8)[None]
     before = norm(inputs)
     with torch.no_grad():
-        norm.weight.copy_(moved(norm.weight))
+        norm.weight.copy_(perturbed(norm.weight))
     after = norm(inputs)
     assert (before - after).abs().max() > 0.05 and after.abs().max() < before.abs().max()
 
@@ -93,17 +93,17 @@ def test_a_norm_that_is_multiplied_by_one_more_than_its_weights_moves_too() -> N
 def test_moved_weights_are_told_from_those_that_stayed(model) -> None:
     import torch
 
-    before = compared(model, IDS, said_by(model))
+    before = compare(model, IDS, served_by(model))
     (name,) = [name for name, _ in model.named_parameters() if is_last_norm(name)]
     with torch.no_grad():
         weights = dict(model.named_parameters())[name]
-        weights.copy_(moved(weights))
-    stale = compared(model, IDS, before.said)
-    assert differing(stale, TOLERANCE) and unmoved(before, stale)
-    fresh = compared(model, IDS, said_by(model))
-    assert differing(fresh, TOLERANCE) is None and unmoved(before, fresh) is None
+        weights.copy_(perturbed(weights))
+    old = compare(model, IDS, before.served)
+    assert mismatch(old, TOLERANCE) and stale(before, old)
+    fresh = compare(model, IDS, served_by(model))
+    assert mismatch(fresh, TOLERANCE) is None and stale(before, fresh) is None
 
 
 def test_the_difference_is_told_with_what_is_allowed() -> None:
-    told = differing(Compared(Said((1,), (-0.5,)), 0.5), 0.25)
-    assert told == "log-probs of a fixed text differ from transformers' by 0.5, 0.25 is allowed"
+    problem = mismatch(Comparison(Served((1,), (-0.5,)), 0.5), 0.25)
+    assert problem == "log-probs of a fixed text differ from transformers' by 0.5, 0.25 is allowed"
