@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable
 
 import pytest
 
 from eval.config import ConfigError
 from eval.dialogue import Dialogue, Failure, Judgement, Message
+from train import reward_judge
+from train.preemption import PREEMPTION, Preempted
 from train.reward_judge import RewardJudge
 
 
@@ -69,6 +74,42 @@ def test_what_is_late_is_unknown_and_what_was_in_time_is_kept() -> None:
     go_on.set()
     assert RewardJudge(fake, 10.0).decide([spoken("e")])[0].judgement is not None
     assert "d" not in fake.asked and "c" not in fake.asked
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_signal_that_ends_the_job_shortens_the_wait(monkeypatch, number: int, before: bool) -> None:
+    """The step must end and its checkpoint be saved in the time that is left, which a judge could take all of."""
+    monkeypatch.setattr(PREEMPTION, "number", 0)  # restored after the test
+    monkeypatch.setattr(reward_judge, "AFTER_SIGNAL_S", 0.5)
+    never = threading.Event()
+
+    def hang_on_b(dialogue: Dialogue) -> Judgement:
+        if dialogue.messages[-1].text == "b":
+            never.wait(60)
+        return yes(dialogue)
+
+    with pytest.raises(Preempted), PREEMPTION.listening(), PREEMPTION.interruptible(False):
+        sending = threading.Timer(0.0 if before else 0.3, lambda: os.kill(os.getpid(), number))
+        sending.start()
+        if before:
+            sending.join()
+        start = time.monotonic()
+        first, second = RewardJudge(Fake(hang_on_b), 120.0).decide([spoken("a"), spoken("b")])
+        took = time.monotonic() - start
+    never.set()
+    assert 0.4 < took < 10 and first.judgement is not None
+    assert second.failure.kind == "deadline" and "signal" in second.failure.detail
+
+
+def test_a_signal_does_not_lengthen_the_wait(monkeypatch) -> None:
+    monkeypatch.setattr(PREEMPTION, "number", int(signal.SIGUSR1))
+    never = threading.Event()
+    judge = RewardJudge(Fake(lambda dialogue: never.wait(60) and yes(dialogue)), 0.2)
+    start = time.monotonic()
+    assert judge.decide([spoken("a")])[0].failure.detail == "not judged within 0.2 s"
+    assert time.monotonic() - start < 5
+    never.set()
 
 
 def test_an_error_of_the_judge_is_raised_where_it_was_asked() -> None:
