@@ -6,10 +6,10 @@ from typing import Any
 
 from train.model_card import card, probe_section
 from train.rl_overview import overview
-from train.rl_parts import Parts
+from train.rl_parts import RlParts
 
 
-def rl_card(parts: Parts, summary: dict[str, Any]) -> str:
+def rl_card(parts: RlParts, summary: dict[str, Any]) -> str:
     """The card of a reinforcement-learning run."""
     from eval import table_formats
 

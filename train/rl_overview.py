@@ -6,12 +6,12 @@ from collections import Counter
 
 from eval.table import Cell, Table
 from train.grpo_arguments import episodes_per_step
-from train.rl_parts import Parts
+from train.rl_parts import RlParts
 
 COLUMNS = ("source", "prompts", "longest prompt")
 
 
-def overview(parts: Parts) -> Table:
+def overview(parts: RlParts) -> Table:
     """One row per task of the prompts; notes on steps, rewards and judges."""
     config, arguments = parts.config, parts.arguments
     role = "assistant" if parts.boundary else "user"

@@ -47,7 +47,7 @@ WATCHING: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Parts:
+class RlParts:
     """The opened parts of one run; weights are read by `open_model` alone."""
 
     config: RlConfig
@@ -125,7 +125,7 @@ class Parts:
         return open_model(self.folder, getattr(torch, self.config.dtype))
 
 
-def open_parts(config: RlConfig, planned: int | None = None) -> Parts:
+def open_parts(config: RlConfig, planned: int | None = None) -> RlParts:
     """Open what `config` names, weights aside.
 
     Args:
@@ -149,7 +149,7 @@ def open_parts(config: RlConfig, planned: int | None = None) -> Parts:
             f"judge {judge.id} would reward what it evaluates, so that the evaluation says how well it was exploited; "
             "take another judge or another probe.judge, or set allow_same_judge: true"
         )
-    return Parts(config, folder, chat_format, boundary, prompts, judge, probe, planned)
+    return RlParts(config, folder, chat_format, boundary, prompts, judge, probe, planned)
 
 
 def _open_judge(judge: Plugin, seconds: float) -> Judge:

@@ -21,7 +21,7 @@ from eval.weights import model_id
 from train.episode_log import EpisodeLog
 from train.parallel import refuse_other_number
 from train.rl_card import rl_card
-from train.rl_parts import Parts
+from train.rl_parts import RlParts
 from train.rl_training import Records, train
 from train.sharded_weights import gathered_weights
 from train.tracking import begin, end
@@ -32,7 +32,7 @@ ENDS = 10
 """Number of steps at either end whose mean rewards are reported."""
 
 
-def reinforce(parts: Parts, tell: Tell) -> dict[str, Any] | None:
+def reinforce(parts: RlParts, tell: Tell) -> dict[str, Any] | None:
     """Complete the run folder of `parts.config`; returns its summary, or None on all but the main process.
 
     Args:
@@ -102,5 +102,5 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _ids(parts: Parts, messages: Any) -> list[int]:
+def _ids(parts: RlParts, messages: Any) -> list[int]:
     return parts.chat_format.open_turn(messages, "assistant" if parts.boundary else "user")

@@ -26,7 +26,7 @@ from train.kernels import refuse_slow_path
 from train.main_process import run_on_main
 from train.preemption import train_until_preempted
 from train.reward_judge import RewardJudge
-from train.rl_parts import Parts
+from train.rl_parts import RlParts
 from train.rollout import Rollout
 from train.scoring import Scored, Scorer
 from train.training_log import NoLog, TrainingLog, read_log
@@ -53,7 +53,7 @@ class Records:
     display: Display
 
 
-def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, ProbeSchedule | None]:
+def train(parts: RlParts, folder: Path, records: Records) -> tuple[GRPOTrainer, ProbeSchedule | None]:
     """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
 
     Raises:
@@ -88,7 +88,7 @@ def train(parts: Parts, folder: Path, records: Records) -> tuple[GRPOTrainer, Pr
     return trainer, schedule
 
 
-def _note(parts: Parts, rewards: str) -> str:
+def _note(parts: RlParts, rewards: str) -> str:
     """What the display shows after the counts: rewards of the last step and dollars spent by the run."""
     probe_judge = parts.probe.judge if parts.probe else None
     return ", ".join(filter(None, [rewards, spending(judge=parts.judge, probe_judge=probe_judge)]))
@@ -100,7 +100,7 @@ def rewards_of(logs: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {'unknown' if mean is None else f'{mean:.2f}'}" for name, mean in means.items())
 
 
-def _rollout(parts: Parts, records: Records) -> Rollout:
+def _rollout(parts: RlParts, records: Records) -> Rollout:
     config, arguments = parts.config, parts.arguments
     scorer = Scorer(
         rewards=parts.rewards,
@@ -124,7 +124,7 @@ def _rollout(parts: Parts, records: Records) -> Rollout:
     )
 
 
-def _weight_sync(parts: Parts, records: Records) -> WeightSyncCheck:
+def _weight_sync(parts: RlParts, records: Records) -> WeightSyncCheck:
     """The check of vLLM's weights on the first prompt, and where its metrics go."""
 
     def tell(step: int, metrics: Mapping[str, float]) -> None:
@@ -137,7 +137,7 @@ def _weight_sync(parts: Parts, records: Records) -> WeightSyncCheck:
     return WeightSyncCheck(parts.chat_format.open_turn(first.messages, "assistant" if parts.boundary else "user"), tell)
 
 
-def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:
+def _recorded(parts: RlParts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:
     """Score the episodes of a step, at the price that accuracy has at that step, and write them down."""
     price, count = parts.config.accuracy_price, parts.config.shown_episodes
 
@@ -155,7 +155,7 @@ def _recorded(parts: Parts, scorer: Scorer, records: Records) -> Callable[[int, 
     return score
 
 
-def _schedule(parts: Parts, trainer: GRPOTrainer, folder: Path, records: Records) -> ProbeSchedule | None:
+def _schedule(parts: RlParts, trainer: GRPOTrainer, folder: Path, records: Records) -> ProbeSchedule | None:
     settings, probe = parts.config.probe, parts.probe
     if settings is None or probe is None:
         return None

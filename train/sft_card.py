@@ -6,10 +6,10 @@ from typing import Any
 
 from train.model_card import card, probe_section
 from train.sft_overview import overview
-from train.sft_parts import Parts
+from train.sft_parts import SftParts
 
 
-def sft_card(parts: Parts, summary: dict[str, Any]) -> str:
+def sft_card(parts: SftParts, summary: dict[str, Any]) -> str:
     """Markdown with base model, loss, held-out probe and training data."""
     from eval import table_formats
 

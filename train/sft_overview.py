@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from eval.table import Cell, Table
-from train.sft_parts import Parts
+from train.sft_parts import SftParts
 
 COLUMNS = ("source", "examples", "tokens", "trained tokens", "share of the loss %", "longest")
 
 
-def overview(parts: Parts) -> Table:
+def overview(parts: SftParts) -> Table:
     """One row per source; notes on what was left out and on the number of steps."""
     mixture = parts.mixture
     loss = {source: sum(e.trained * e.weight for e in examples) for source, examples in mixture.examples.items()}

@@ -29,7 +29,7 @@ BY_CONTENT = {"data", "replay", "model", "revision", "format", "probe"}
 
 
 @dataclass(frozen=True)
-class Parts:
+class SftParts:
     """The opened parts of one run; weights are read by `open_model` alone."""
 
     config: SftConfig
@@ -129,7 +129,7 @@ class Parts:
         return model if self.config.lora is None else add_adapters(model, self.config.lora)
 
 
-def open_parts(config: SftConfig, planned: int | None = None) -> Parts:
+def open_parts(config: SftConfig, planned: int | None = None) -> SftParts:
     """Open what `config` names, weights aside.
 
     Args:
@@ -155,4 +155,4 @@ def open_parts(config: SftConfig, planned: int | None = None) -> Parts:
     if config.probe is not None:
         files = [file for file in (conversations, replay) if file]
         probe = open_probe(config.probe_config(config.run_dir), [row for file in files for row in file.rows])
-    return Parts(config, folder, chat_format, conversations, replay, mixture, probe, planned)
+    return SftParts(config, folder, chat_format, conversations, replay, mixture, probe, planned)

@@ -16,7 +16,7 @@ from eval.training_record import write_training_record
 from eval.weights import model_id
 from train.parallel import refuse_other_number
 from train.sft_card import sft_card
-from train.sft_parts import Parts
+from train.sft_parts import SftParts
 from train.sft_training import train
 from train.sharded_weights import gathered_weights
 from train.tracking import begin, end
@@ -27,7 +27,7 @@ ENDS = 10
 """Largest number of steps at either end whose mean loss is reported; no step counts at both ends."""
 
 
-def fine_tune(parts: Parts, tell: Tell) -> dict[str, Any] | None:
+def fine_tune(parts: SftParts, tell: Tell) -> dict[str, Any] | None:
     """Complete the run folder of `parts.config`; returns its summary, or None on all but the main process.
 
     Args:

@@ -15,7 +15,7 @@ from train.checkpoints import last_checkpoint
 from train.kernels import refuse_slow_path
 from train.main_process import run_on_main
 from train.preemption import train_until_preempted
-from train.sft_parts import Parts
+from train.sft_parts import SftParts
 from train.training_log import NoLog, TrainingLog
 from train.training_run import Tell, language_model, measure
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    parts: Parts, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
+    parts: SftParts, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
 ) -> tuple[SFTTrainer, ProbeSchedule | None]:
     """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
 
@@ -62,7 +62,7 @@ def train(
 
 
 def _schedule(
-    parts: Parts, trainer: SFTTrainer, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
+    parts: SftParts, trainer: SFTTrainer, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
 ) -> ProbeSchedule | None:
     settings = parts.config.probe
     if settings is None or parts.probe is None:

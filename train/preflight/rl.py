@@ -21,7 +21,7 @@ from train.checks.trained_model import NOT_MEASURED, Example, TrainedModel, shar
 from train.grpo_arguments import episodes_per_step
 from train.parallel import extras, refuse_other_number
 from train.rl_config import RlConfig
-from train.rl_parts import Parts, open_parts
+from train.rl_parts import RlParts, open_parts
 from train.rl_prompts import open_prompts
 from train.show_mask import CLOSE, OPEN, printable
 
@@ -33,7 +33,7 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
     model = TrainedModel(config)
 
     @functools.cache
-    def parts() -> Parts:
+    def parts() -> RlParts:
         return open_parts(config, planned=processes)
 
     def decided() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -79,7 +79,7 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
     ]
 
 
-def _evaluating(parts: Parts) -> str:
+def _evaluating(parts: RlParts) -> str:
     if parts.probe is None:
         return "and there is no probe"
     return f"{'the same' if parts.probe.judge.id == parts.judge.id else 'another'} judge evaluates"
@@ -95,25 +95,25 @@ def _vllm(folder: Path) -> Any:
     return plugin.load("eval.engines", "vllm").Engine(folder)
 
 
-def first_prompts(parts: Parts, count: int) -> list[list[int]]:
+def first_prompts(parts: RlParts, count: int) -> list[list[int]]:
     """Ids of the first prompts as an episode begins with them."""
     role = "user" if parts.boundary is None else "assistant"
     rows = list(parts.prompts.values())[:count]
     return [parts.chat_format.open_turn(row.dialogue.messages, role) for row in rows]
 
 
-def episode_ids(parts: Parts) -> list[int]:
+def episode_ids(parts: RlParts) -> list[int]:
     """Ids of an episode on the first prompt, with a short turn in place of each that would be sampled."""
     row = next(iter(parts.prompts.values()))
     return parts.chat_format.ids([*row.dialogue.messages, *_turns(parts)])
 
 
-def _turns(parts: Parts) -> list[Message]:
+def _turns(parts: RlParts) -> list[Message]:
     answer, turn = Message("assistant", "It is 42."), Message("user", "Why is it 42?")
     return [turn] if parts.boundary is None else [answer, turn]
 
 
-def mask(parts: Parts) -> Finding:
+def mask(parts: RlParts) -> Finding:
     """The finding "mask": an episode with what is sampled and trained in brackets."""
     row = next(iter(parts.prompts.values()))
     chat_format = parts.chat_format
@@ -128,7 +128,7 @@ def mask(parts: Parts) -> Finding:
     return passed(f"{told} are trained, an answer before a user's turn {rendering}", shown)
 
 
-def estimate(parts: Parts, model: TrainedModel) -> Finding:
+def estimate(parts: RlParts, model: TrainedModel) -> Finding:
     """The finding "estimate": tokens of all episodes, and hours to train and sample them at measured speeds."""
     arguments: Any = parts.arguments
     episodes = arguments.max_steps * episodes_per_step(arguments)
@@ -146,7 +146,7 @@ def estimate(parts: Parts, model: TrainedModel) -> Finding:
     return Estimate(hours, tokens, dollars, basis, left_out(parts, model)).finding()
 
 
-def left_out(parts: Parts, model: TrainedModel) -> tuple[str, ...]:
+def left_out(parts: RlParts, model: TrainedModel) -> tuple[str, ...]:
     """What the hours do not include; a judge is given `judge_s` for each rollout."""
     arguments = parts.arguments
     passes = arguments.max_steps * arguments.gradient_accumulation_steps
@@ -156,7 +156,7 @@ def left_out(parts: Parts, model: TrainedModel) -> tuple[str, ...]:
     return (*sampling, judging, *(("probes",) if parts.probe else ()))
 
 
-def _dollars(parts: Parts, episodes: int) -> float | None:
+def _dollars(parts: RlParts, episodes: int) -> float | None:
     """What both judges cost at most."""
     bounds = [(parts.judge.cost_bound, episodes)]
     if parts.probe is not None and parts.config.probe is not None:

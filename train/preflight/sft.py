@@ -16,7 +16,7 @@ from train.examples import TrainingExample
 from train.mixture import Mixture
 from train.parallel import extras, refuse_other_number
 from train.sft_config import SftConfig
-from train.sft_parts import Parts, open_parts
+from train.sft_parts import SftParts, open_parts
 from train.show_mask import marked
 from train.training_rows import read_training_rows
 
@@ -30,7 +30,7 @@ def checks(config: SftConfig, processes: int) -> list[Check]:
     model = TrainedModel(config)
 
     @functools.cache
-    def parts() -> Parts:
+    def parts() -> SftParts:
         return open_parts(config, planned=processes)
 
     def decided() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -85,7 +85,7 @@ def longest_within(tokens: int, mixture: Mixture) -> TrainingExample:
     return min(mixture.all, key=lambda example: len(example.input_ids))
 
 
-def estimate(parts: Parts, model: TrainedModel) -> Finding:
+def estimate(parts: SftParts, model: TrainedModel) -> Finding:
     """The finding "estimate": training at the speed of one example, shared by the processes; without the probes."""
     sizes = [len(example.input_ids) for example in parts.mixture.all]
     tokens = round(parts.steps * parts.batch * sum(sizes) / len(sizes))
@@ -97,7 +97,7 @@ def estimate(parts: Parts, model: TrainedModel) -> Finding:
     return Estimate(hours, tokens, _dollars(parts), basis, left_out).finding()
 
 
-def _dollars(parts: Parts) -> float | None:
+def _dollars(parts: SftParts) -> float | None:
     """What the judge of the probes costs at most."""
     if parts.probe is None or parts.config.probe is None:
         return 0.0
