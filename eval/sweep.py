@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval import table_formats
+from eval.client.spender import start_spending
 from eval.command import GOES_ON, command
 from eval.command_line import load
 from eval.finished_runs import read_runs
@@ -47,7 +48,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def sweep(cells: Sequence[Cell], opened: ResourceCache) -> None:
-    """Complete every cell, in order."""
+    """Complete every cell, in order. A judge's budget is that of all cells together."""
+    for cell in cells:
+        start_spending("judge", opened.judge(cell.config), cell.config.run_dir)
     with Board([cell.name for cell in cells]).shown() as board:
         for cell in cells:
             summaries, _ = probe(cell.config, board.running(cell.name), opened)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval import plugin, progress, table_formats
+from eval.client.spender import start_spending
 from eval.command import GOES_ON, command
 from eval.config import ConfigError, Plugin
 from eval.finished_runs import read_runs
@@ -43,6 +44,8 @@ def main(argv: list[str] | None = None) -> int:
         rejudged = [Rejudging(panel, judge, store) for judge in judges]
         for config, judge, one in zip(configs, judges, rejudged, strict=True):
             refuse_unbounded(config, judge, len(one.missing()), where=config.name)
+        for judge in judges:
+            start_spending(judge.id, judge, options.out)
         for one in rejudged:
             one.judge(progress.shown)
         results = {judge.id: tuple(one.results()) for judge, one in zip(judges, rejudged, strict=True)}
