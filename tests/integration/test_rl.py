@@ -64,15 +64,15 @@ def run(arguments: list[str], repository: Path, **environment: str) -> subproces
     return done
 
 
-def figures(run_dir: Path) -> dict[int, dict[str, Any]]:
-    """The last figures of each step, times aside."""
+def metrics(run_dir: Path) -> dict[int, dict[str, Any]]:
+    """The last metrics of each step, without times."""
     lines = {line["step"]: line for line in read_log(run_dir / "log.jsonl")}
     return {step: {k: v for k, v in line.items() if k not in TIMED} for step, line in lines.items()}
 
 
 @pytest.fixture(scope="module")
 def whole(smollm2: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that nothing disturbed."""
+    """The folder of an uninterrupted run with real weights."""
     run_dir = tmp_path_factory.mktemp("whole") / "run"
     done = run([sys.executable, *command(smollm2, run_dir)], repository)
     assert done.stdout.rstrip().endswith(f"run folder: {run_dir}")
@@ -80,7 +80,7 @@ def whole(smollm2: Path, repository: Path, tmp_path_factory: pytest.TempPathFact
 
 
 def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_path: Path) -> None:
-    by_step = figures(whole)
+    by_step = metrics(whole)
     assert list(by_step) == list(range(1, STEPS + 1))
     assert any(line["grad_norm"] > 0 for line in by_step.values()) and by_step[STEPS]["kl"] > 0
     small = "--tasks.pocket.limit 2 --tasks.arithmetic null --answers.max-tokens 16 --sampling.max-tokens 16"
@@ -95,26 +95,25 @@ def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_p
     run([sys.executable, "-m", "eval.probe", *fixed, *small.split()], repository)
 
 
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(
-    whole: Path, smollm2: Path, repository: Path, tmp_path: Path
-) -> None:
-    step, run_dir = 2, tmp_path / "run"
+def test_a_killed_run_resumes_as_if_nothing_had_happened(talkative: Path, repository: Path, tmp_path: Path) -> None:
+    step, uninterrupted, run_dir = 2, tmp_path / "uninterrupted", tmp_path / "killed"
     log = run_dir / "log.jsonl"
-    arguments = [sys.executable, *command(smollm2, run_dir)]
+    run([sys.executable, *command(talkative, uninterrupted)], repository)
+    arguments = [sys.executable, *command(talkative, run_dir)]
     with subprocess.Popen(arguments, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 600
         while not log.exists() or len(log.read_bytes().splitlines()) < step:
             assert process.poll() is None, process.stderr and process.stderr.read()
             assert time.monotonic() < deadline
-            time.sleep(0.05)
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
     assert not (run_dir / "summary.json").exists()
     run(arguments, repository)
-    resumed, undisturbed = figures(run_dir), figures(whole)
-    assert list(resumed) == list(undisturbed)
-    for number, line in undisturbed.items():
+    resumed, expected = metrics(run_dir), metrics(uninterrupted)
+    assert list(resumed) == list(expected)
+    for number, line in expected.items():
         assert resumed[number] == pytest.approx(line, rel=1e-5, abs=1e-7, nan_ok=True), number
-    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (whole, run_dir)]
+    said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (uninterrupted, run_dir)]
     assert sorted(map(str, said[0])) == sorted(map(str, said[1]))
 
 
@@ -128,7 +127,7 @@ def test_two_processes_agree_with_one(talkative: Path, repository: Path, tmp_pat
     run([sys.executable, *command(talkative, one, whole_batch)], repository)
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "29583"]
     run([*launch, *command(talkative, two, half_of_it)], repository, ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1")
-    single, double = figures(one), figures(two)
+    single, double = metrics(one), metrics(two)
     assert list(single) == list(double) == list(range(1, STEPS + 1))
     for step, line in single.items():
         assert line["grad_norm"] > 0
