@@ -15,7 +15,7 @@ from data_gen.data_set import DataSet, publish, unpublish
 from data_gen.filtering import Filtered, decide, joined, read
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import Parts, open_parts
-from data_gen.tracking import tell
+from data_gen.tracking import log_data_set
 from data_gen.turn_judging import judge_turns, with_verdicts
 from eval import progress
 from eval.client.spender import spending, start_spending
@@ -60,7 +60,7 @@ def generate(
             raise ConfigError(nothing_kept(filtered))
         data_set = publish(config.folder, parts, filtered)
         run.finish({"kept": len(filtered.kept), "rejected": filtered.reasons()})
-        tell(config, config.folder, filtered)
+        log_data_set(config, config.folder, filtered)
         return data_set
 
 

@@ -15,7 +15,7 @@ from eval.tracker import Content, TrackedRun, data_files, open_tracker
 TRAINED_ON = ("conversations.jsonl", "solutions.jsonl")
 
 
-def tell(config: GenerateConfig, folder: Path, filtered: Filtered) -> None:
+def log_data_set(config: GenerateConfig, folder: Path, filtered: Filtered) -> None:
     """Log the data set in `folder` to the configured tracker.
 
     Raises:
