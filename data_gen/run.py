@@ -17,13 +17,13 @@ from data_gen.generation_parts import open_parts
 from data_gen.overview import overview
 from data_gen.summary import tables
 from eval import table_formats
-from eval.command import GOES_ON, command
+from eval.command import RESUMES, command
 from eval.command_line import load
 
 ABOUT = "Make conversations with a user who follows up, keep what every filter passes, and write them with a card."
 
 
-@command(stopped=GOES_ON)
+@command(stopped=RESUMES)
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete data set."""
     config = load(GenerateConfig, sys.argv[1:] if argv is None else argv, prog="python -m data_gen.run", about=ABOUT)

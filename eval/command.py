@@ -1,10 +1,10 @@
-"""How a command ends: 0 when it did its work, 2 with a line that says why it could not, 130 on Ctrl-C.
+"""Exit behaviour of commands: status 0 on success, 2 with a one-line error for unusable input, 130 on Ctrl-C.
 
-    @command(stopped=GOES_ON)
+    @command(stopped=RESUMES)
     def main(argv: list[str] | None = None) -> int: ...
 
-It ends with 141, as SIGPIPE does, when nobody reads on what it prints. It knows no command. Anything but a named error
-is a defect of ours and keeps its traceback.
+The status is 141, as for SIGPIPE, if the reader of standard output has gone. Any other exception is a bug and keeps its
+traceback.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from eval.config import ConfigError
 P = ParamSpec("P")
 
 UNUSABLE, INTERRUPTED, UNREAD = 2, 130, 141
-GOES_ON = "every finished row is kept, and the same command goes on from there"
-"""What Ctrl-C means to a command that resumes."""
+RESUMES = "every finished row is kept; the same command resumes"
+"""The message after Ctrl-C of a command that can resume."""
 
 
 def command(
@@ -31,17 +31,17 @@ def command(
     unusable: tuple[type[Exception], ...] = (ConfigError,),
     speaks: Callable[[], bool] = lambda: True,
 ) -> Callable[[Callable[P, int]], Callable[P, int]]:
-    """Let a `main` that returns its exit status end as every command does.
+    """Decorate `main` with the exit behaviour that all commands share.
 
     Args:
-        stopped: what became of the work when Ctrl-C stops it.
-        unusable: the exceptions of `main` that mean settings or input that cannot work.
-        speaks: whether this process says why it ends; of several that end alike, one is enough.
+        stopped: the message after Ctrl-C: what became of the work.
+        unusable: the exceptions of `main` that mean unusable settings or input.
+        speaks: whether this process prints why it ends; among several that end alike, one is enough.
     """
 
-    def ending(main: Callable[P, int]) -> Callable[P, int]:
+    def decorate(main: Callable[P, int]) -> Callable[P, int]:
         @functools.wraps(main)
-        def ended(*args: P.args, **kwargs: P.kwargs) -> int:
+        def run(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
                 status = main(*args, **kwargs)
                 sys.stdout.flush()
@@ -49,7 +49,7 @@ def command(
             except BrokenPipeError:
                 if _has_reader(sys.stdout):
                     raise
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout at exit
                 return UNREAD
             except unusable as error:
                 if speaks():
@@ -60,13 +60,13 @@ def command(
                     print(f"\nstopped; {stopped}", file=sys.stderr)
                 return INTERRUPTED
 
-        return ended
+        return run
 
-    return ending
+    return decorate
 
 
 def _has_reader(stream: TextIO) -> bool:
-    """Whether someone still reads; `| head` stops when it has seen enough."""
+    """Whether the pipe still has a reader; `| head`, for example, closes it early."""
     poll = select.poll()
-    poll.register(stream.fileno(), 0)  # errors alone
+    poll.register(stream.fileno(), 0)  # report only errors
     return not poll.poll(0)

@@ -1,7 +1,7 @@
-"""`--config FILE --some.field VALUE` as a configuration: one YAML per run, and any field of it on the command line.
+"""Loads a configuration from `--config FILE --some.field VALUE`: one YAML per run, any field overridable.
 
-`some.field=VALUE` says the same, as job files are given it. It knows no field: names, kinds and defaults are those of
-the model that is asked for (`eval/config.py`).
+`some.field=VALUE` is equivalent, for job files. It knows no field: names, types and defaults come from the requested
+configuration class (`eval/config.py`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ C = TypeVar("C", bound=Config)
 
 
 def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
-    """The configuration that a command line asks for. Prints and exits on `--help` and on `--print-config`.
+    """The configuration of a command line. Prints and exits for `--help` and `--print-config`.
 
     Raises:
-        ConfigError: no such file, no mapping in it, an unknown key, or a value of the wrong kind.
+        ConfigError: the file is missing or not a mapping, a key is unknown, or a value has the wrong type.
     """
     known, rest = _parser(cls, prog, about).parse_known_args([_hyphenated(_option(cls, token)) for token in argv])
     given = vars(known)
@@ -46,13 +46,13 @@ def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
 
 
 def _validate_without_file(cls: type[C], values: Mapping[str, Any]) -> C:
-    """As `validate`; who gave no file and lacks a field is told where files are."""
+    """`validate`, with a hint at the committed configurations if a required field is missing."""
     try:
         return validate(cls, values)
     except ConfigError as error:
         if all(name in values for name, field in cls.model_fields.items() if field.is_required()):
             raise
-        raise ConfigError(f"{error}\nno --config is given; see configs/ for committed ones") from error
+        raise ConfigError(f"{error}\nno --config was given; see configs/ for examples") from error
 
 
 def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser:
@@ -66,12 +66,12 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
     parser.add_argument("--print-config", action="store_true", help="print the resolved configuration and stop")
     group = parser.add_argument_group(
         "fields",
-        "each may stand in the YAML or here, also as field=VALUE; here wins; null unsets; "
+        "each can be set in the YAML or here, also as field=VALUE; the command line wins; null unsets; "
         "a NAME takes options: --field.option VALUE",
     )
     for name, field, default in _leaves(cls):
         silent = default in (None, {}, PydanticUndefined) or isinstance(default, Config)
-        told = "" if silent else f" (default: {default})"
+        suffix = "" if silent else f" (default: {default})"
         switch: dict[str, Any] = {"nargs": "?", "const": "true"} if field.annotation is bool else {}
         group.add_argument(
             _hyphenated(f"--{name}"),
@@ -79,7 +79,7 @@ def _parser(cls: type[Config], prog: str, about: str) -> argparse.ArgumentParser
             dest=name,
             metavar=_kind(field),
             default=argparse.SUPPRESS,
-            help=f"{field.description}{told}".replace("%", "%%"),
+            help=f"{field.description}{suffix}".replace("%", "%%"),
         )
     return parser
 
@@ -89,8 +89,8 @@ def _leaves(
 ) -> Iterator[tuple[str, FieldInfo, Any]]:
     """(dotted name, field, default) of the fields that hold one value, in the order of the class.
 
-    The default is that of `defaults`, where the field above has one. Names of an open field's keys are the reader's to
-    choose: `tasks.NAME.OPTION`.
+    The default comes from `defaults`, if the parent field has one. The keys of an open field are free to choose:
+    `tasks.NAME.OPTION`.
     """
     for name, field in cls.model_fields.items():
         kind, default = field.annotation, field.default if defaults is None else getattr(defaults, name)
@@ -135,18 +135,18 @@ def _option(cls: type[Config], token: str) -> str:
 
 
 def _hyphenated(token: str) -> str:
-    """`--run_dir=a_b` as `--run-dir=a_b`: both spellings of an option are one."""
+    """`--run_dir=a_b` as `--run-dir=a_b`, so that both spellings of an option work."""
     name, equals, value = token.partition("=")
     return name.replace("_", "-") + equals + value if name.startswith("--") else token
 
 
 def _pairs(cls: type[Config], tokens: list[str]) -> Iterator[tuple[str, str]]:
-    """Options that the parser does not know: (`tasks.gsm8k.limit`, `50`), ... for the model to accept or refuse."""
+    """Options that the parser does not know, (`tasks.gsm8k.limit`, `50`), ..., which validation accepts or rejects."""
     rest = iter(tokens)
     for token in rest:
         if not token.startswith("--"):
             known = f"; fields are {', '.join(cls.model_fields)}" if "=" in token else ""
-            raise ConfigError(f"{token!r} stands alone; write --some.field VALUE or some.field=VALUE{known}")
+            raise ConfigError(f"unexpected argument {token!r}; write --some.field VALUE or some.field=VALUE{known}")
         name, equals, value = token[2:].partition("=")
         given = value if equals else next(rest, None)
         if given is None:
@@ -155,29 +155,29 @@ def _pairs(cls: type[Config], tokens: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The fields of a configuration file, as it has them.
+    """The fields of a configuration file, without validation.
 
     Raises:
-        ConfigError: no such file, or no mapping in it.
+        ConfigError: the file is missing, not valid YAML, or not a mapping.
     """
     try:
         values = strict_yaml.load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:
-        raise ConfigError(f"no configuration {path} ({error.strerror}); committed ones are in configs/") from error
+        raise ConfigError(f"no configuration {path} ({error.strerror}); see configs/ for examples") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is no YAML: {error}") from error
+        raise ConfigError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(values, dict):
-        raise ConfigError(f"{path} holds a {type(values).__name__}; a configuration is a mapping of fields to values")
+        raise ConfigError(f"{path} holds a {type(values).__name__}; a configuration must map fields to values")
     return values
 
 
 def _value(text: str) -> Any:
-    """Lists, mappings and null as YAML has them; any other text as it is, for the field's type to convert."""
+    """Lists, mappings and null parsed as YAML; any other text unchanged, to be converted by the field's type."""
     return yaml.safe_load(text) if text == "null" or text.startswith(("[", "{")) else text
 
 
 def _spell_out_plugins(cls: type[BaseModel], values: dict[str, Any]) -> None:
-    """Turn names of plugins that stand alone into mappings, which options can be added to."""
+    """Turn plugins given by name alone into mappings, to which options can be added."""
     for name, field in cls.model_fields.items():
         if _names_a_plugin(field) and isinstance(values.get(name), str):
             values[name] = {"name": values[name]}
@@ -192,16 +192,16 @@ def _set(values: dict[str, Any], dotted: str, value: Any) -> None:
         if below is None:
             below = values[key] = {}
         if not isinstance(below, dict):
-            raise ConfigError(f"--{dotted}: {'.'.join(parents)} is {below!r}, it has no fields")
+            raise ConfigError(f"--{dotted}: {'.'.join(parents)} is {below!r}, which has no fields")
         values = below
         key, rest = _next_key(values, rest)
     values[key] = value
 
 
 def _next_key(values: Mapping[str, Any], parts: list[str]) -> tuple[str, list[str]]:
-    """The key of `values` that the most of the first `parts` spell, or a new one, and the parts behind it.
+    """The key of `values` that matches the longest prefix of `parts`, or else a new key, and the remaining parts.
 
-    Keys of a file may hold hyphens ("smollm2-135m") and dots ("Qwen3.5-2B"), those of the command line are split at
+    Keys in a file may contain hyphens ("smollm2-135m") and dots ("Qwen3.5-2B"); names on the command line are split at
     dots and have underscores.
     """
     for count in range(len(parts), 0, -1):

@@ -1,7 +1,7 @@
-"""A run's configuration: frozen models that are closed to unknown keys; an error lists the keys that are known.
+"""Base of run configurations: frozen models that reject unknown keys with an error that lists the known ones.
 
-A field that names a plugin is open: what it may hold is the signature of the plugin's own function, which
-`options_for` checks. How a file and a command line become such a model is in `eval/command_line.py`.
+A field that names a plugin is open: its options are the parameters of the plugin's own function, checked by
+`options_for`. Loading from a file and the command line is in `eval/command_line.py`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_
 from pydantic_core import ErrorDetails
 
 LISTED = 40
-"""Known keys that an error lists at most where it can name the one that was meant."""
+"""Above this number of known keys, an error names only the closest one, if there is one."""
 
 
 class ConfigError(ValueError):
-    """A setting that cannot work; the message says which one and what to do."""
+    """An error that ends a command with one line and exit status 2, no traceback; says what is wrong and what to do."""
 
 
 class Config(BaseModel):
-    """Base of every run's configuration: frozen, closed to unknown keys, and nested defaults may be set in part."""
+    """Base of every run's configuration: frozen, rejects unknown keys, and nested defaults can be set in part."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -44,7 +44,7 @@ class Config(BaseModel):
 
 
 class Plugin(BaseModel):
-    """A plugin, by the name of its file, with the options that it takes; the name alone will do."""
+    """A plugin, given by the name of its file with options, or by the name alone."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -67,7 +67,7 @@ C = TypeVar("C", bound=Config)
 
 
 def validate(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Build `cls`, with every problem of `values` told in one `ConfigError`."""
+    """Build `cls`; every problem in `values` is listed in one `ConfigError`."""
     try:
         return cls.model_validate(values)
     except ValidationError as error:
@@ -86,10 +86,10 @@ def options_for(
 
     Args:
         where: the path of `given` in the configuration, for messages.
-        ours: parameters that the caller fills in and a configuration may not.
+        ours: parameters that the caller fills in, so that a configuration must not.
 
     Raises:
-        ConfigError: an option that `function` does not take, or a value of the wrong kind.
+        ConfigError: `function` does not take an option, or a value has the wrong type.
     """
     parameters = inspect.signature(function).parameters
     known = [name for name in parameters if name not in {"self", *ours}]
@@ -105,7 +105,7 @@ def options_for(
 
 
 def _annotation(function: Callable[..., Any], parameter: str) -> Any:
-    """The type of one parameter; those of the others may be unknown until something heavy is imported."""
+    """The type of one parameter; the annotations of others may need heavy imports to resolve."""
     annotation = inspect.signature(function).parameters[parameter].annotation
     return eval(annotation, vars(inspect.getmodule(function))) if isinstance(annotation, str) else annotation
 
@@ -116,17 +116,17 @@ def _explain(cls: type[BaseModel], problem: ErrorDetails) -> str:
         *parents, key = path
         return _unknown(key, ".".join(parents), list(_model_at(cls, parents).model_fields))
     if problem["type"] == "missing":
-        return f"{'.'.join(path)} is not set, and has no default"
+        return f"{'.'.join(path)} is not set and has no default"
     place = ".".join(path)
     if problem["type"] == "value_error":
         raised = problem["ctx"]["error"]
         return f"{place}: {raised}" if place and not isinstance(raised, ConfigError) else str(raised)
-    told = problem["msg"]
+    message = problem["msg"]
     if problem["type"] in ("dict_type", "model_type"):
-        told = f"it holds fields; write {path[-1]}: {{...}} in the YAML or --{place}.FIELD VALUE"
+        message = f"it must be a mapping; write {path[-1]}: {{...}} in the YAML or --{place}.FIELD VALUE"
     if problem["type"] in ("list_type", "tuple_type"):
-        told = f"it is a list; write {path[-1]}: [...] in the YAML or --{place} '[...]'"
-    return f"{place} = {problem['input']!r}: {told}"
+        message = f"it must be a list; write {path[-1]}: [...] in the YAML or --{place} '[...]'"
+    return f"{place} = {problem['input']!r}: {message}"
 
 
 def _model_at(cls: type[BaseModel], path: list[str]) -> type[BaseModel]:

@@ -1,6 +1,6 @@
-"""Finished run folders, read back: what was measured, under which protocol, and the rows themselves.
+"""Reads finished run folders: their protocol, summaries and rows.
 
-One run is one protocol. Nothing here adds rows of two runs together, and nothing that uses it may.
+A run has one protocol. Rows of different runs are never pooled, here or by any caller.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RATES = frozenset(field.name for field in fields(TaskSummary) if field.type in (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row stands: its file and the number of its line, from 1."""
+    """The location of a row: its file and line number, from 1."""
 
     path: Path
     line: int
@@ -36,28 +36,28 @@ class Place:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run. `summaries` are what it printed; `rows` reads its dialogues from disk each time."""
+    """A finished run with its stored summaries; `rows` reads its dialogues from disk each time."""
 
     paths: tuple[Path, ...]
-    """Its folder; or several, of one protocol and with different tasks."""
+    """Its folder, or several with one protocol and different tasks."""
     protocol: Mapping[str, Any]
-    """What its rows share: model, format, history, sampling, perturbation, judge and the rest."""
+    """The settings that its rows share: model, format, history, sampling, perturbation, judge and so on."""
     summaries: tuple[TaskSummary, ...]
     given_name: str | None = None
-    """The name that its configuration gives it, such as "Base"."""
+    """The name in its configuration, such as "Base"."""
     selection: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Which rows of which data: a file of `eval/tasks/` to its version, its options without a limit, and the seed."""
+    """Module name in `eval/tasks/` -> the task's version, its options without the limit, and the seed."""
     training: Mapping[str, Any] = field(default_factory=dict)
-    """What the model's folder said of its training; empty of a model that was not trained here."""
+    """The training record in the model's folder; empty for a model that was not trained by this project."""
 
     @property
     def name(self) -> str:
-        """The names of its folders."""
+        """The names of its folders, comma-separated."""
         return ", ".join(path.name for path in self.paths)
 
     @property
     def model(self) -> str:
-        """Name of the model that spoke the user turns, without the digest of its weights."""
+        """Name of the model that generated the user turns, without the digest of its weights."""
         return str(self.protocol["model"]).split("@", 1)[0]
 
     @property
@@ -72,14 +72,14 @@ class Run:
 
     @property
     def perturbed(self) -> bool:
-        """Whether the answers were changed before the user turns were spoken."""
+        """Whether the answers were perturbed before the user turns were generated."""
         return self.protocol.get("perturbation") is not None
 
     def rows(self) -> Iterator[Dialogue]:
         """The finished rows, one at a time, in the order of the files.
 
         Raises:
-            ConfigError: a line is no row; or, at the end, there are fewer rows than `summaries` have counted.
+            ConfigError: a row is malformed or, at the end, there are fewer rows than counted in `summaries`.
         """
         return (row for _, row in self.located_rows())
 
@@ -100,23 +100,24 @@ class Run:
         for summary in self.summaries:
             counted[summary.task] += summary.total
         if lost := counted - found:
-            told = ", ".join(f"{task} {count} of {counted[task]}" for task, count in sorted(lost.items()))
-            raise ConfigError(f"{self.name} has lost rows: {told}; {' or '.join(map(_completed_by, self.paths))}")
+            counts = ", ".join(f"{task} {count} of {counted[task]}" for task, count in sorted(lost.items()))
+            raise ConfigError(f"{self.name} has lost rows: {counts}; {' or '.join(map(_how_to_complete, self.paths))}")
 
 
 def read_run(path: Path) -> Run:
-    """The finished run in folder `path`; its rows are not read yet.
+    """The finished run in folder `path`, without reading its rows.
 
     Raises:
-        ConfigError: no such folder, no manifest or rows in it, a run that is not finished, or files of another version.
+        ConfigError: the folder, its manifest or its rows are missing, the run is not finished, or its files are from
+            another version.
     """
     if not path.is_dir():
         raise ConfigError(f"no run folder {path}; make one with `python -m eval.probe --run-dir {path}`")
-    for name, lacks in (("manifest.json", "is no run folder"), ("rows.jsonl", "has no rows")):
+    for name, lacks in (("manifest.json", "is not a run folder"), ("rows.jsonl", "has no rows")):
         if not (path / name).is_file():
             raise ConfigError(f"{path} {lacks}: it has no {name}; make one with `python -m eval.probe`")
     if not (path / "summary.json").is_file():
-        raise ConfigError(f"the run in {path} is not finished: it has no summary.json; {_completed_by(path)}")
+        raise ConfigError(f"the run in {path} is not finished: it has no summary.json; {_how_to_complete(path)}")
     try:
         manifest = _read_json(path / "manifest.json")
         summaries = tuple(_summary(task) for task in _read_json(path / "summary.json")["tasks"])
@@ -131,7 +132,7 @@ def read_run(path: Path) -> Run:
 
 
 def read_runs(paths: Iterable[Path]) -> list[Run]:
-    """Several runs, each folder once, in the order given; folders of one protocol become one run.
+    """The runs in distinct folders, in order; folders with one protocol become one run.
 
     Raises:
         ConfigError: as for `read_run`, or two folders of one protocol hold the same task.
@@ -143,11 +144,11 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         if index is None:
             runs.append(run)
         else:
-            runs[index] = _joined(runs[index], run)
+            runs[index] = _join(runs[index], run)
     return runs
 
 
-def _joined(run: Run, other: Run) -> Run:
+def _join(run: Run, other: Run) -> Run:
     both = {summary.task for summary in run.summaries} & {summary.task for summary in other.summaries}
     if both:
         folders = " and ".join(str(path) for path in (*run.paths, *other.paths))
@@ -160,8 +161,8 @@ def _joined(run: Run, other: Run) -> Run:
     )
 
 
-def _completed_by(path: Path) -> str:
-    """What to do about an unfinished run: its own configuration goes on where it was."""
+def _how_to_complete(path: Path) -> str:
+    """The command that resumes an unfinished run from its own configuration."""
     command = shlex.join(["python", "-m", "eval.probe", "--config", f"{path / 'config.yaml'}", "--run-dir", f"{path}"])
     return f"complete it with `{command}`"
 
@@ -182,4 +183,4 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path.name} is no JSON: {error}") from error
+        raise ValueError(f"{path.name} is not valid JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""A name in a config is a module in a folder: `gsm8k` means `eval/tasks/gsm8k.py`. The file is its registration."""
+"""Plugins are modules in a folder, found by file name: `gsm8k` means `eval/tasks/gsm8k.py`. No other registration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def load(package: str, name: str) -> ModuleType:
     """Import the plugin `name` of `package`.
 
     Raises:
-        ValueError: the package has no such module; the message lists what it has.
+        ValueError: the package has no such module; the message lists its modules.
     """
     known = names(package)
     if name not in known:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from eval import table_formats
-from eval.command import GOES_ON, command
+from eval.command import RESUMES, command
 from eval.command_line import load
 from eval.probe_config import ProbeConfig
 from eval.probe_run import probe
@@ -18,7 +18,7 @@ from eval.probe_run import probe
 ABOUT = "Let a model speak the next user turn, judge it, and print the rates of genuine and specific follow-ups."
 
 
-@command(stopped=GOES_ON)
+@command(stopped=RESUMES)
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete run."""
     config = load(ProbeConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.probe", about=ABOUT)

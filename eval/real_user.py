@@ -1,4 +1,4 @@
-"""The positive control of held-out conversations: the user turn that the data has, judged like a generated one."""
+"""The positive control of held-out conversations: the real user turn in the data, judged like a generated one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eval.dialogue import Dialogue, Message
 
 
 def real_user_turn(task: str, prompt: Sequence[Message], meta: Mapping[str, Any]) -> list[Dialogue]:
-    """The conversation up to its last user turn, as one dialogue of the task "<task>_real_user".
+    """The conversation up to its last user turn, as a list of one dialogue of the task "<task>_real_user".
 
-    One a conversation, so that the controls are as independent of each other as the rows are. Its last message is to be
-    judged as it is (`Dialogue.real_user`): it replies to the assistant turn before it. None if it replies to none.
+    Only one per conversation, so that the controls are as independent of each other as the rows. Its last message is
+    judged as is (`Dialogue.real_user`). Empty if that message does not reply to an assistant turn.
     """
     if len(prompt) < 2 or (prompt[-2].role, prompt[-1].role) != ("assistant", "user"):
         return []

@@ -1,11 +1,11 @@
-"""Label user turns of finished runs by hand, blind: who spoke and what a judge said is not shown.
+"""Label user turns of finished runs by hand, blind: neither their author nor any judgement is shown.
 
     python -m eval.review RUN... --sample balanced:200
     python -m eval.review RUN... --export gold.jsonl
     python -m eval.review RUN... --agreement
 
-Opens a web page on this machine alone; the address is printed. Every decision is kept in `review.sqlite` of the first
-RUN at once, and the same command goes on there. How to label: docs/review.md.
+Serves a web page on this machine only and prints its address. Every decision is saved at once in `review.sqlite` of the
+first RUN, and the same command resumes the review. How to label: docs/review.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eval.review_bench.sampling import Sample, draw
 from eval.review_bench.store import ReviewStore
 
 ABOUT = "Label user turns of finished runs by hand, blind, in a browser on this machine; export them as a gold file."
-STOPPED = "every decision is kept, and the same command goes on from there"
+STOPPED = "every decision is saved; the same command resumes the review"
 SAMPLE, SEED = "balanced:200", 0
 
 
@@ -46,17 +46,17 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _store(options: argparse.Namespace) -> ReviewStore:
-    """The review that exists, or a new one of the sample."""
+    """The existing review, or a new one of the sample."""
     if not options.runs and not options.store:
-        raise ConfigError("name the folder of a finished run, or the --store of a review")
+        raise ConfigError("give the folder of a finished run, or the --store of a review")
     path = options.store or options.runs[0] / "review.sqlite"
     wanted = {"sample": options.sample and str(Sample.parse(options.sample)), "seed": options.seed}
     if path.exists():
         store = ReviewStore(path)
         differing = [name for name, value in wanted.items() if value not in (None, store.protocol[name])]
         if differing:
-            has = ", ".join(f"--{name} {store.protocol[name]}" for name in differing)
-            raise ConfigError(f"{path} holds a review with {has}; go on with that, or choose another --store")
+            existing = ", ".join(f"--{name} {store.protocol[name]}" for name in differing)
+            raise ConfigError(f"{path} holds a review with {existing}; resume it with that, or choose another --store")
         if options.runs and not (options.export or options.agreement):
             _check_runs(options.runs, store)
         return store
@@ -70,18 +70,18 @@ def _begin(options: argparse.Namespace, path: Path) -> ReviewStore:
     found = find_items(read_runs(options.runs), options.allow_gpqa_text)
     items = draw(found.items, sample, seed)
     left_out = "".join(f", {count} {why}" for why, count in found.left_out.items())
-    print(f"{len(items)} of {len(found.items)} distinct user turns{left_out}; kept in {path}", flush=True)
+    print(f"{len(items)} of {len(found.items)} distinct user turns{left_out}; stored in {path}", flush=True)
     protocol = {"sample": str(sample), "seed": seed, "gated": options.allow_gpqa_text}
     return ReviewStore.create(path, items, protocol)
 
 
 def _check_runs(folders: list[Path], store: ReviewStore) -> None:
-    """Whether the runs still give the items that the review has."""
+    """Raise a `ConfigError` if the runs no longer yield the items of the review."""
     found = find_items(read_runs(folders), store.protocol["gated"])
     items = draw(found.items, Sample.parse(store.protocol["sample"]), store.protocol["seed"])
     if [item.dialogue.id for item in items] != [item.dialogue.id for _, item in store.items()]:
         raise ConfigError(
-            f"{store.path} was begun on other runs or rows; go on with it by `python -m eval.review --store "
+            f"{store.path} was created from other runs or rows; resume it with `python -m eval.review --store "
             f"{store.path}`, or choose another --store"
         )
 
@@ -90,7 +90,7 @@ def _export(store: ReviewStore, path: Path, annotator: str | None) -> None:
     from eval.review_bench.gold_export import export_gold
 
     done = export_gold(store, path, annotator)
-    print(f"{path}: {done.written} items; {done.undecided} undecided and {done.disputed} disputed left out")
+    print(f"{path}: {done.written} items; left out {done.undecided} undecided and {done.disputed} disputed")
 
 
 def _annotator(given: str | None) -> str | None:
@@ -98,7 +98,7 @@ def _annotator(given: str | None) -> str | None:
 
     name = None if given is None else reviewer(given)
     if given is not None and name is None:
-        raise ConfigError(f"--annotator {given!r} is no name: 1 to 40 letters, digits, spaces, dots, hyphens")
+        raise ConfigError(f"--annotator {given!r} is not a valid name: 1 to 40 letters, digits, spaces, dots, hyphens")
     return name
 
 
@@ -110,19 +110,19 @@ def _parser() -> argparse.ArgumentParser:
         "--sample",
         help=f"random:N keeps the prevalence, balanced:N has as many genuine as not, or all (default {SAMPLE})",
     )
-    parser.add_argument("--seed", type=int, help=f"of the sample and its order (default {SEED})")
+    parser.add_argument("--seed", type=int, help=f"seed of the sample and its order (default {SEED})")
     parser.add_argument(
         "--annotator",
         metavar="NAME",
-        help="who decides (default: the page asks), or whose decisions are exported (default: what most agree on)",
+        help="name of the reviewer (default: the page asks), or whose decisions to export (default: the majority's)",
     )
-    parser.add_argument("--port", type=int, default=0, help="of 127.0.0.1; default: a free one")
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
     parser.add_argument(
         "--allow-gpqa-text", action="store_true", help="review turns of gated data sets too; keep such files private"
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--export", type=Path, metavar="FILE", help="write the labelled items as a gold file")
-    instead.add_argument("--agreement", action="store_true", help="print how far reviewers and judges agree")
+    instead.add_argument("--agreement", action="store_true", help="print the agreement of reviewers and judges")
     return parser
 
 

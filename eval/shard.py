@@ -1,7 +1,7 @@
-"""One of N shards of a run's rows: each a run of its own, in its own folder, by a worker that knows of no other.
+"""One of N shards of a run's rows: a separate run in its own folder, made by an independent worker.
 
-A shard leaves `shard.json` in its folder: its rows in the order of the data, and a digest of all rows, by which
-`eval.merge` sees that the shards are of the same rows and that none is missing.
+`shard.json` in its folder lists its rows in the order of the data, with a digest of all rows, by which `eval.merge`
+checks that the shards belong to the same rows and that none is missing.
 """
 
 from __future__ import annotations
@@ -31,38 +31,38 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Read "I/N".
+        """From "I/N".
 
         Raises:
-            ValueError: it is not that, or I is not from 1 to N.
+            ValueError: the text has another form, or I is not between 1 and N.
         """
         match = re.fullmatch(r"(\d+)/(\d+)", text)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            raise ValueError(f"{text!r} is no shard; write I/N with I from 1 to N, such as 1/4")
+            raise ValueError(f"{text!r} is not a valid shard; write I/N with I from 1 to N, such as 1/4")
         return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.index}/{self.of}"
 
     def of_rows(self, rows: Sequence[T]) -> list[T]:
-        """Those of the rows that are in this shard, in their order."""
+        """The rows of this shard, in order."""
         return list(rows[self.index - 1 :: self.of])
 
     def folder(self, run_dir: Path) -> Path:
-        """Its own folder below that of the whole run; one that is the shard's already stays as it is."""
+        """The folder of the shard inside that of the whole run; `run_dir` itself if it already is that folder."""
         own = Path("shards", f"{self.index}-of-{self.of}")
         return run_dir if run_dir.parts[-2:] == own.parts else run_dir / own
 
 
 @dataclass(frozen=True)
 class ShardRows:
-    """What `shard.json` says."""
+    """The content of `shard.json`."""
 
     shard: Shard
     ids: tuple[str, ...]
-    """Of the shard's dialogues, in the order of the data."""
+    """Ids of the shard's dialogues, in the order of the data."""
     digest: str
-    """Of the ids of all dialogues."""
+    """Hash of the ids of all dialogues."""
 
     @classmethod
     def of(cls, shard: Shard, dialogues: Sequence[Dialogue]) -> ShardRows:
@@ -79,54 +79,54 @@ class ShardRows:
 
 
 def mark(folder: Path, rows: ShardRows | None) -> None:
-    """Put `shard.json` into a run folder; one that is no shard gets none, even if it was one."""
+    """Write `shard.json` into a run folder, or remove it if the run is not a shard."""
     if rows is None:
         (folder / FILE).unlink(missing_ok=True)
         return
-    told = {"shard": str(rows.shard), "all_rows": rows.digest, "rows": rows.ids}
-    write_atomically(folder / FILE, json.dumps(told) + "\n")
+    content = {"shard": str(rows.shard), "all_rows": rows.digest, "rows": rows.ids}
+    write_atomically(folder / FILE, json.dumps(content) + "\n")
 
 
 def read_shard(folder: Path) -> ShardRows:
     """The `shard.json` of a run folder.
 
     Raises:
-        ConfigError: there is none, or none that this version wrote.
+        ConfigError: it is missing, or was not written by this version.
     """
     path = folder / FILE
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        return ShardRows(Shard.parse(told["shard"]), tuple(told["rows"]), told["all_rows"])
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return ShardRows(Shard.parse(content["shard"]), tuple(content["rows"]), content["all_rows"])
     except OSError as error:
-        raise ConfigError(f"{folder} is no shard of a run: it has no {FILE}; make one with --shard I/N") from error
+        raise ConfigError(f"{folder} is not a shard of a run: it has no {FILE}; make one with --shard I/N") from error
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} was not written by this version ({error}); run the shard again") from error
 
 
 def interleaved(shards: Sequence[ShardRows]) -> list[tuple[int, str]]:
-    """The ids of all rows in the order of the data, each with the place of its shard in `shards`.
+    """The ids of all rows in the order of the data, as (place of the shard in `shards`, id).
 
     Raises:
-        ConfigError: they are not all the shards of the same rows, each once.
+        ConfigError: these are not all shards of the same rows, each given once.
     """
     of = {part.shard.of for part in shards}
     if len(of) != 1:
-        raise ConfigError(f"shards of different divisions: {', '.join(str(part.shard) for part in shards)}")
+        raise ConfigError(f"the shards differ in their number N: {', '.join(str(part.shard) for part in shards)}")
     count = of.pop()
     places: dict[int, int] = {}
     for place, part in enumerate(shards):
         if part.shard.index in places:
-            raise ConfigError(f"shard {part.shard} is given twice; each shard's rows are added once")
+            raise ConfigError(f"shard {part.shard} is given twice; give each shard once")
         places[part.shard.index] = place
     if missing := [f"{index}/{count}" for index in range(1, count + 1) if index not in places]:
         raise ConfigError(f"{len(missing)} of {count} shards are missing: {', '.join(missing)}")
     if len({part.digest for part in shards}) != 1:
-        raise ConfigError("the shards are not of the same rows: their limits or data differ; run all with the same")
+        raise ConfigError("the shards have different data or limits; run all shards with the same settings")
     in_order = sorted(places.values(), key=lambda place: shards[place].shard.index)
     rounds = zip_longest(*([(place, id) for id in shards[place].ids] for place in in_order))
     order = [row for each in rounds for row in each if row is not None]
     if content_hash([id for _, id in order]) != shards[0].digest:
         raise ConfigError(
-            f"the {FILE} of a shard was changed: together they do not have the rows that they were cut from"
+            f"the {FILE} of a shard was changed: together the shards do not have all rows; run the shards again"
         )
     return order

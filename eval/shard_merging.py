@@ -1,7 +1,7 @@
-"""The run folder of a whole run, from those of its shards: the same rows in the order of the data, the same numbers.
+"""Makes the run folder of a whole run from those of its shards: all rows in the order of the data.
 
-Rows are copied as they are, one at a time, and appended: a merge that is killed goes on where it was, and one that is
-done again after a shard tried its failed rows once more takes what is new.
+Rows are copied unchanged and appended one at a time, so a killed merge resumes, and repeating a merge after a shard has
+retried its failed rows adds only the new rows.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class Part:
 
 
 def merge(folders: Sequence[Path], out: Path) -> tuple[list[TaskSummary], list[Table]]:
-    """Complete the run folder `out` with the rows of all shards; returns what they add up to, and the tables of that.
+    """Complete the run folder `out` with the rows of all shards; returns their summaries and tables.
 
     Raises:
         ConfigError: a shard is missing, unfinished, given twice or of another protocol, or `out` holds another run.
     """
-    parts = [_part(folder) for folder in folders]
+    parts = [_read_part(folder) for folder in folders]
     order = interleaved([part.rows for part in parts])
     first = parts[0]
     for part in parts[1:]:
         for what in ("protocol", "selection"):
             if part.manifest[what] != first.manifest[what]:
                 raise ConfigError(
-                    f"{first.folder} and {part.folder} differ in their {what}; they are no shards of one run"
+                    f"{first.folder} and {part.folder} differ in their {what}; they are not shards of one run"
                 )
     if out.resolve() in {folder.resolve() for folder in folders}:
-        raise ConfigError(f"--out {out} is one of the shards; name the folder of the whole run")
+        raise ConfigError(f"--out {out} is one of the shards; give another folder for the merged run")
     protocol, selection = first.manifest["protocol"], first.manifest["selection"]
     config = validate(ProbeConfig, {**first.manifest["config"], "shard": None, "run_dir": out})
     with RunDir(out, config, protocol, selection) as run, open_rows(out / "rows.jsonl") as rows:
@@ -65,7 +65,7 @@ def merge(folders: Sequence[Path], out: Path) -> tuple[list[TaskSummary], list[T
         return complete(run, config, protocol, rows)
 
 
-def _part(folder: Path) -> Part:
+def _read_part(folder: Path) -> Part:
     read_run(folder)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     return Part(folder, read_shard(folder), manifest)
@@ -80,22 +80,22 @@ def _copy_rows(parts: Sequence[Part], order: Sequence[tuple[int, str]], protocol
                 row = stores[place].get(key)
             except KeyError:
                 raise ConfigError(f"{parts[place].folder} lacks its row {id}; run the shard again") from None
-            _bring(rows, key, row)
+            _append_if_newer(rows, key, row)
         if more := sum(map(len, stores)) - len(order):
-            logger.warning("%d rows of earlier settings are in the shards and were left out", more)
+            logger.warning("left out %d rows of the shards that were made with earlier settings", more)
     if more := len(rows) - len(order):
-        logger.warning("%d rows of this protocol from earlier settings are in the folder and count too", more)
+        logger.warning("the folder has %d rows of this protocol from earlier settings, which are counted too", more)
 
 
 def _copy_turns(parts: Sequence[Part], out: Path) -> None:
-    """The generated turns too: a row that failed to be judged is then judged again without a model."""
+    """Copy the generated turns, so that a row whose judgement failed can be judged again without the model."""
     with open_rows(out / "turns.jsonl") as turns:
         for part in parts:
             for key, turn in keyed_rows(part.folder / "turns.jsonl"):
-                _bring(turns, key, turn)
+                _append_if_newer(turns, key, turn)
 
 
-def _bring(store: RowStore, key: str, row: Dialogue) -> None:
-    """Append what `store` lacks or has otherwise; a failure does not replace what was made since."""
+def _append_if_newer(store: RowStore, key: str, row: Dialogue) -> None:
+    """Append a row that `store` lacks or has differently; a failure does not replace a result."""
     if key not in store or (store.get(key) != row and (row.failure is None or store.missing(key))):
         store.append(key, row)

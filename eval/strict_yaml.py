@@ -1,4 +1,4 @@
-"""YAML that people write: a key that stands twice in a mapping is an error, where PyYAML lets the last one win."""
+"""YAML loading that rejects duplicate keys in a mapping, where PyYAML silently keeps the last one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import yaml
 
 
 def load(text: str) -> Any:
-    """What a document holds.
+    """The content of a YAML document.
 
     Raises:
-        YAMLError: it is no YAML, or has a key twice; the message names the line.
+        YAMLError: the text is not valid YAML, or has a duplicate key; the message names the line.
     """
     return yaml.load(text, Loader=_Loader)
 
@@ -22,7 +22,7 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    said = f"the key {key.value!r} stands twice"
-                    raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                    problem = f"duplicate key {key.value!r}"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)

@@ -1,9 +1,9 @@
-"""Probe models x answers x perturbations x temperatures from one configuration, each cell in a run folder of its own.
+"""Probe models x answers x perturbations x temperatures from one configuration, each cell in its own run folder.
 
     python -m eval.sweep --config configs/eval/sweep_smollm2.yaml --data-dir DATA [--dry-run]
 
-A cell that is done is read and not made again; a killed sweep goes on where it was. The answers of a model are
-generated once, by its first cell, and used by all cells that react to them.
+Finished cells are not run again, so a killed sweep resumes. The answers of a model are generated once, by its first
+cell, and reused by all cells on these answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eval import table_formats
 from eval.client.spender import start_spending
-from eval.command import GOES_ON, command
+from eval.command import RESUMES, command
 from eval.command_line import load
 from eval.finished_runs import read_runs
 from eval.model_comparison.writing import Sources, write
@@ -32,7 +32,7 @@ from eval.table import each_note_once
 ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
 
-@command(stopped=GOES_ON)
+@command(stopped=RESUMES)
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete sweep."""
     config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
@@ -58,7 +58,7 @@ def sweep(cells: Sequence[Cell], opened: ResourceCache) -> None:
 
 
 def publish(cells: Sequence[Cell], folder: Path) -> None:
-    """Print the paper's tables over all cells; write them with the figures and the report into the sweep's folder."""
+    """Print the paper's tables of all cells; write them, the figures and the report into the sweep's folder."""
     runs = read_runs([cell.config.run_dir for cell in cells])
     written = [write_tables(runs, folder / "paper", run_tables.names()), write_figures(runs, folder / "paper")]
     write_page(runs, folder / "report.html", False)
@@ -68,7 +68,7 @@ def publish(cells: Sequence[Cell], folder: Path) -> None:
 
 
 def compare(own: Sequence[Cell], cross: Sequence[Cell], folder: Path) -> None:
-    """Print Table 2 of these cells with its verdicts, and write it into `folder`, as `eval.table2` does."""
+    """Print Table 2 of these cells with verdicts, and write it into `folder`, as `eval.table2` does."""
     of_own, of_cross = (tuple(cell.config.run_dir for cell in cells) for cells in (own, cross))
     sources = Sources(of_own, of_cross)
     comparison = sources.compare()

@@ -1,6 +1,6 @@
-"""What a sweep will take, before it starts: missing rows, tokens and dollars at most, and the time of those tokens.
+"""Estimate of a sweep before it starts: missing rows, and upper bounds of tokens, time and dollars.
 
-Speed comes from the finished cells of the sweep; until there is one, from a short measurement with the real engine.
+Speed comes from the finished cells of the sweep or, if there is none, from a short measurement with the real engine.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ SAMPLE_ROWS, SAMPLE_TOKENS = 16, 16
 
 @dataclass(frozen=True)
 class Work:
-    """What one cell lacks; tokens are an upper bound, as no turn is longer than its limit."""
+    """The remaining work of one cell; tokens are an upper bound, assuming that every turn reaches its limit."""
 
     cell: Cell
     rows: int
     missing: int
     tokens: int
     dollars: float | None
-    """What its judge costs at most; None where that has no price."""
+    """Upper bound of the cost of its judge; None if that has no price."""
 
 
 def estimate(cells: Sequence[Cell], opened: ResourceCache) -> Table:
-    """What the cells lack, how long it takes and what it costs at most.
+    """The remaining rows of the cells, with upper bounds of time and cost.
 
     Raises:
-        ConfigError: data, model or judge of a cell can't be opened, or its folder has a line that is no row.
+        ConfigError: data, model or judge of a cell can't be opened, or its folder has a malformed row.
     """
     works: list[Work] = []
     speeds: dict[str, float | None] = {}
     for model, own in by_model(cells).items():
-        lacking = [
+        of_model = [
             work_of(cell, opened.tasks(cell.config).dialogues, opened.judge(cell.config).cost_bound) for cell in own
         ]
         speeds[model] = measured_speed([cell.config.run_dir for cell in own])
-        if speeds[model] is None and any(work.tokens for work in lacking):
+        if speeds[model] is None and any(work.tokens for work in of_model):
             first = own[0]
             speeds[model] = sampled_speed(opened.speaker(first.config), opened.tasks(first.config).dialogues, first)
-        works += lacking
+        works += of_model
     return estimate_table(works, speeds)
 
 
@@ -67,16 +67,16 @@ def by_model(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
 
 
 def work_of(cell: Cell, dialogues: Sequence[Dialogue], cost_bound: float | None) -> Work:
-    """What the folder of `cell` lacks of `dialogues`; a failure that may pass is tried again.
+    """The `dialogues` that the folder of `cell` lacks, including failures that are retried.
 
     Args:
         cost_bound: `Judge.cost_bound` of its judge.
 
     Raises:
-        ConfigError: the folder has a line that is no row.
+        ConfigError: the folder has a malformed row.
     """
     dialogues = list(filter(asks, dialogues)) if cell.cross else dialogues
-    done = _done(cell.config.run_dir / "rows.jsonl")
+    done = _finished_ids(cell.config.run_dir / "rows.jsonl")
     missing = [dialogue for dialogue in dialogues if dialogue.id not in done]
     usable = [dialogue for dialogue in missing if dialogue.failure is None]
     tokens = sum(_tokens(cell, dialogue) for dialogue in usable)
@@ -85,7 +85,7 @@ def work_of(cell: Cell, dialogues: Sequence[Dialogue], cost_bound: float | None)
 
 
 def _tokens(cell: Cell, dialogue: Dialogue) -> int:
-    """The most tokens that are generated for a dialogue."""
+    """The maximum number of tokens generated for a dialogue."""
     config = cell.config
     if dialogue.real_user:
         return 0
@@ -93,8 +93,8 @@ def _tokens(cell: Cell, dialogue: Dialogue) -> int:
     return config.sampling.max_tokens + (config.answers.max_tokens if answers else 0)
 
 
-def _done(path: Path) -> set[str]:
-    """Ids of the rows with a result, or with a failure that would come again."""
+def _finished_ids(path: Path) -> set[str]:
+    """Ids of the rows with a result or a permanent failure."""
     if not path.is_file():
         return set()
     try:
@@ -104,20 +104,20 @@ def _done(path: Path) -> set[str]:
 
 
 def measured_speed(folders: Sequence[Path]) -> float | None:
-    """Generated tokens per second over the sessions of the run folders, None if none of them has generated any."""
+    """Generated tokens per second over the sessions of the run folders; None if none has generated any."""
     tokens = seconds = 0.0
     for path in (folder / "manifest.json" for folder in folders):
         for session in json.loads(path.read_text(encoding="utf-8"))["sessions"] if path.is_file() else []:
-            spoken, spent = session.get("tokens", {}), session.get("seconds", {})
-            tokens += spoken.get("assistant", 0) + spoken.get("user", 0)
+            generated, spent = session.get("tokens", {}), session.get("seconds", {})
+            tokens += generated.get("assistant", 0) + generated.get("user", 0)
             seconds += spent.get("assistant_turns", 0) + spent.get("user_turns", 0)
     return tokens / seconds if tokens and seconds else None
 
 
 def sampled_speed(speaker: Speaker, dialogues: Sequence[Dialogue], cell: Cell) -> float | None:
-    """Tokens per second of a few short turns; loading the weights is not counted. None if no token is generated.
+    """Tokens per second of a few short turns, without the time to load the weights; None if no token is generated.
 
-    Answers are spoken to questions of every task; where there are none, user turns.
+    It generates answers to questions of every task or, if there are none, user turns.
     """
     usable = [dialogue for dialogue in dialogues if dialogue.failure is None and not dialogue.real_user]
     questions = [dialogue for dialogue in usable if dialogue.messages[-1].role == "user"]
@@ -125,7 +125,7 @@ def sampled_speed(speaker: Speaker, dialogues: Sequence[Dialogue], cell: Cell) -
     sampling = cell.config.answers if questions else cell.config.sampling
     short = sampling.model_copy(update={"max_tokens": min(SAMPLE_TOKENS, sampling.max_tokens)})
     rows = _spread(questions or usable)
-    for _ in speaker.speak(rows[:1], role, short):  # reads the weights
+    for _ in speaker.speak(rows[:1], role, short):  # loads the weights
         pass
     before, start = speaker.tokens[role], time.monotonic()
     for _ in speaker.speak(rows, role, short):
@@ -135,13 +135,13 @@ def sampled_speed(speaker: Speaker, dialogues: Sequence[Dialogue], cell: Cell) -
 
 
 def _spread(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
-    """`SAMPLE_ROWS` of the dialogues at even distances, or all."""
+    """At most `SAMPLE_ROWS` of the dialogues, evenly spaced."""
     count = min(SAMPLE_ROWS, len(dialogues))
     return [dialogues[place * len(dialogues) // count] for place in range(count)]
 
 
 def estimate_table(works: Sequence[Work], speeds: dict[str, float | None]) -> Table:
-    """A line per cell and their sum. `speeds` has the tokens per second of each model, None where not known."""
+    """A line per cell and their sum. `speeds`: tokens per second of each model, None if unknown."""
     seconds = [_seconds(work, speeds[work.cell.model]) for work in works]
     lines = [
         _line(work.cell.name, work.rows, work.missing, work.tokens, spent, work.dollars)
@@ -164,7 +164,7 @@ def _seconds(work: Work, speed: float | None) -> float | None:
 
 
 def _sum(known: Iterable[float | None]) -> float | None:
-    """The sum, None if a part of it is not known."""
+    """The sum; None if a part of it is unknown."""
     values = list(known)
     return None if None in values else sum(value for value in values if value is not None)
 

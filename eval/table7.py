@@ -1,11 +1,11 @@
-"""Table 7: how far judges agree with each other on the user turns of finished runs, beside the paper's numbers.
+"""Table 7: agreement between judges on the user turns of finished runs, next to the paper's numbers.
 
     python -m eval.table7 --judges local,grounding RUN... [--out DIR]
     python -m eval.table7 --judges local,openai:gpt-5.4-nano-2026-03-17 --openai.budget_usd 5 RUN...
 
-Every generated user turn of the runs is judged by each judge. Judgements are kept in DIR, so that a killed command goes
-on where it was; what a run's own judge has said is not asked again. A judge behind a server names its model behind a
-colon, and takes its options as --openai.OPTION VALUE.
+Every generated user turn of the runs is judged by each judge. Judgements are stored in DIR, so that a killed command
+resumes; the judgements of a run's own judge are reused. A judge on a server takes its model after a colon, and its
+options as --openai.OPTION VALUE.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from eval import plugin, progress, table_formats
 from eval.client.spender import start_spending
-from eval.command import GOES_ON, command
+from eval.command import RESUMES, command
 from eval.config import ConfigError, Plugin
 from eval.finished_runs import read_runs
 from eval.judge_choice import chosen_judge, refuse_unbounded
@@ -28,14 +28,14 @@ from eval.run_dir import write_atomically
 from eval.tables.table7 import build
 
 PROG = "python -m eval.table7"
-ABOUT = "Judge the user turns of finished runs by several judges, and print how far these agree: Table 7."
+ABOUT = "Judge the user turns of finished runs with several judges, and print their agreement: Table 7."
 
 
-@command(stopped=GOES_ON)
+@command(stopped=RESUMES)
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0."""
-    ours, of_judges = _split(sys.argv[1:] if argv is None else argv)
-    options = _parser().parse_args(ours)
+    own, of_judges = _split(sys.argv[1:] if argv is None else argv)
+    options = _parser().parse_args(own)
     configs = judge_configs(options.judges.split(","), of_judges)
     judges = [plugin.load("eval.judges", config.name).Judge(**config.options) for config in configs]
     refuse_one_judge([judge.id for judge in judges])
@@ -61,19 +61,19 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def judge_configs(names: Sequence[str], options: Sequence[tuple[str, str]]) -> list[Plugin]:
-    """The judges of "local" and "openai:MODEL", each with the options of its kind, ("openai.concurrency", "8").
+    """The judges named "local" or "openai:MODEL", each with the options of its kind, ("openai.concurrency", "8").
 
     Raises:
-        ConfigError: a judge is unknown, or takes no such option, or an option is of no judge here.
+        ConfigError: a judge is unknown, a judge has no such option, or an option belongs to none of these judges.
     """
     kinds = [name.partition(":")[0] for name in names]
     for option, _ in options:
         if option.partition(".")[0] not in kinds:
             raise ConfigError(
-                f"--{option} is no option of {', '.join(dict.fromkeys(kinds))}; write --JUDGE.OPTION VALUE"
+                f"--{option} is not an option of {', '.join(dict.fromkeys(kinds))}; write --JUDGE.OPTION VALUE"
             )
     if unknown := [kind for kind in kinds if kind not in plugin.names("eval.judges")]:
-        raise ConfigError(f"--judges: no {unknown[0]!r}; there are {', '.join(plugin.names('eval.judges'))}")
+        raise ConfigError(f"--judges: unknown {unknown[0]!r}; known are {', '.join(plugin.names('eval.judges'))}")
     configs = []
     for name, kind in zip(names, kinds, strict=True):
         model = name.partition(":")[2]
@@ -87,19 +87,19 @@ def judge_configs(names: Sequence[str], options: Sequence[tuple[str, str]]) -> l
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """The command's own arguments, and those of judges: `--openai.concurrency 8` or `--openai.concurrency=8`."""
-    ours: list[str] = []
+    own: list[str] = []
     of_judges: list[tuple[str, str]] = []
     tokens = iter(argv)
     for token in tokens:
         name, equals, value = token.partition("=")
         if not name.startswith("--") or "." not in name:
-            ours.append(token)
+            own.append(token)
             continue
         given = value if equals else next(tokens, None)
         if given is None:
             raise ConfigError(f"{name} needs a value")
         of_judges.append((name[2:], given))
-    return ours, of_judges
+    return own, of_judges
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,10 +109,10 @@ def _parser() -> argparse.ArgumentParser:
         "--judges",
         required=True,
         metavar="JUDGE,JUDGE",
-        help=f"two or more of {', '.join(plugin.names('eval.judges'))}; openai:MODEL; slices are drawn by the first",
+        help=f"two or more of {', '.join(plugin.names('eval.judges'))}; openai:MODEL; the first defines the slices",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("results/table7"), metavar="DIR", help="folder of judgements and table"
+        "--out", type=Path, default=Path("results/table7"), metavar="DIR", help="folder for judgements and table"
     )
     return parser
 

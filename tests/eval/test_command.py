@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.command import GOES_ON, command
+from eval.command import RESUMES, command
 from eval.config import ConfigError
 
 
@@ -35,7 +35,7 @@ def test_the_status_of_a_command_is_its_own(capsys: pytest.CaptureFixture[str]) 
         (ConfigError("no such thing"), {}, 2, "error: no such thing\n"),
         (OSError("disk"), {"unusable": (ValueError, OSError)}, 2, "error: disk\n"),
         (KeyboardInterrupt(), {}, 130, "\nstopped; run it again\n"),
-        (KeyboardInterrupt(), {"stopped": GOES_ON}, 130, f"\nstopped; {GOES_ON}\n"),
+        (KeyboardInterrupt(), {"stopped": RESUMES}, 130, f"\nstopped; {RESUMES}\n"),
     ],
 )
 def test_what_stops_it_is_told_in_a_line(

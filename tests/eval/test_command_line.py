@@ -161,14 +161,14 @@ def test_help_names_every_field(capsys: pytest.CaptureFixture[str]) -> None:
         ("--name a --sampling.temperature -1", "sampling.temperature = '-1'"),
         ("--name a --mode medium", "mode = 'medium'.*'fast' or 'slow'"),
         ("--name a --mode slow --limit null", "mode slow needs a limit"),
-        ("--limit 3", "name is not set.*\nno --config is given; see configs/"),
-        ("--name a stray", "'stray' stands alone"),
+        ("--limit 3", "name is not set.*\nno --config was given; see configs/"),
+        ("--name a stray", "unexpected argument 'stray'"),
         (
             "--name a limmit=3",
-            "'limmit=3' stands alone; write --some.field VALUE or some.field=VALUE; fields are name,",
+            "unexpected argument 'limmit=3'; write --some.field VALUE or some.field=VALUE; fields are name,",
         ),
         ("--name a --tasks.gsm8k.limit", "needs a value"),
-        ("--name a --name.first b", "name is 'a', it has no fields"),
+        ("--name a --name.first b", "name is 'a', which has no fields"),
         ("--config nowhere.yaml", "no configuration nowhere.yaml"),
     ],
 )
@@ -180,7 +180,7 @@ def test_errors_say_what_and_where(argv: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [", "is no YAML"),
+        ("a: [", "is not valid YAML"),
         ("- a\n- b\n", "holds a list"),
         ("name: a\nnmae: b\n", "unknown key"),
         ("name: {a: 1}", "name = "),

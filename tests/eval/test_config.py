@@ -43,12 +43,15 @@ def test_every_problem_is_told_at_once() -> None:
         ({"sampling": {"temperature": float("inf")}}, "sampling.temperature = inf: Input should be a finite number"),
         (
             {"tasks": "pocket"},
-            r"tasks = 'pocket': it holds fields; write tasks: \{\.\.\.\} in the YAML or --tasks\.FIELD VALUE",
+            r"tasks = 'pocket': it must be a mapping; write tasks: \{\.\.\.\} in the YAML or --tasks\.FIELD VALUE",
         ),
-        ({"tasks": {"a": "3"}}, r"tasks\.a = '3': it holds fields; .* --tasks\.a\.FIELD VALUE"),
-        ({"words": "1,2"}, r"words = '1,2': it is a list; write words: \[\.\.\.\] in the YAML or --words '\[\.\.\.\]'"),
-        ({"names": "a"}, r"names = 'a': it is a list; .* --names '\[\.\.\.\]'"),
-        ({"sampling": 3}, r"sampling = 3: it holds fields; .* --sampling\.FIELD VALUE"),
+        ({"tasks": {"a": "3"}}, r"tasks\.a = '3': it must be a mapping; .* --tasks\.a\.FIELD VALUE"),
+        (
+            {"words": "1,2"},
+            r"words = '1,2': it must be a list; write words: \[\.\.\.\] in the YAML or --words '\[\.\.\.\]'",
+        ),
+        ({"names": "a"}, r"names = 'a': it must be a list; .* --names '\[\.\.\.\]'"),
+        ({"sampling": 3}, r"sampling = 3: it must be a mapping; .* --sampling\.FIELD VALUE"),
     ],
 )
 def test_a_value_that_cannot_be_is_told_with_what_could(values: dict[str, Any], message: str) -> None:

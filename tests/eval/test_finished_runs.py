@@ -70,7 +70,7 @@ def test_folders_that_are_no_finished_run_are_refused_by_name(
 ) -> None:
     with pytest.raises(ConfigError, match=r"no run folder .*nowhere; make one with"):
         read_run(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match=r"is no run folder: it has no manifest\.json"):
+    with pytest.raises(ConfigError, match=r"is not a run folder: it has no manifest\.json"):
         read_run(tmp_path)
     half = make_run("half", rows_of("gsm8k", 3, 1), finish=False)
     with pytest.raises(
@@ -86,7 +86,7 @@ def test_folders_that_are_no_finished_run_are_refused_by_name(
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("summary.json", "{", r"summary\.json is no JSON"),
+        ("summary.json", "{", r"summary\.json is not valid JSON"),
         ("summary.json", '{"tasks": [{"task": "gsm8k"}]}', "fields of a task: accuracy, commonest_opening, cut_off"),
         ("summary.json", "[]", "TypeError"),
         ("manifest.json", '{"protocol": {"model": "m"}}', "KeyError: 'format'"),

@@ -124,11 +124,11 @@ def test_agreement_is_printed(make_run: MakeRun, rows_of: Any, served: list[Any]
 def test_what_cannot_work_is_said(make_run: MakeRun, rows_of: Any, capsys: Any, tmp_path: Path) -> None:
     run = make_run("run", rows_of("gsm8k", 2, 1))
     cases = {
-        (): "name the folder",
+        (): "give the folder",
         (str(run), "--export", "x.jsonl"): "begin one with",
         ("--store", str(tmp_path / "none.sqlite")): "begin one with",
         (str(run), "--sample", "half"): "a sample is",
-        (str(run), "--annotator", "a/b"): "is no name",
+        (str(run), "--annotator", "a/b"): "is not a valid name",
         (str(tmp_path / "nowhere"),): "no run folder",
         (str(run), "--store", "/proc/review.sqlite"): "choose another --store",
     }

@@ -39,7 +39,7 @@ def test_every_task_is_spread_over_the_shards() -> None:
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "4", "1/0", "-1/4", "1 / 4", "1/4/2", "a/b", ""])
 def test_what_is_no_shard_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no shard; write I/N"):
+    with pytest.raises(ValueError, match=r"is not a valid shard; write I/N"):
         Shard.parse(text)
 
 
@@ -62,8 +62,8 @@ def test_more_shards_than_rows_are_refused() -> None:
         (lambda: cut(4)[:3], r"1 of 4 shards are missing: 4/4$"),
         (lambda: [cut(4)[1]], r"3 of 4 shards are missing: 1/4, 3/4, 4/4$"),
         (lambda: [*cut(4), cut(4)[1]], r"shard 2/4 is given twice"),
-        (lambda: [*cut(2)[:1], *cut(3)], r"different divisions: 1/2, 1/3, 2/3, 3/3"),
-        (lambda: [*cut(2, 30)[:1], *cut(2)[1:]], r"not of the same rows"),
+        (lambda: [*cut(2)[:1], *cut(3)], r"differ in their number N: 1/2, 1/3, 2/3, 3/3"),
+        (lambda: [*cut(2, 30)[:1], *cut(2)[1:]], r"have different data or limits"),
         (lambda: [cut(2)[0], ShardRows(Shard(2, 2), cut(2)[1].ids[:-1], cut(2)[1].digest)], r"was changed"),
     ],
 )
@@ -77,7 +77,7 @@ def test_a_folder_says_which_shard_it_is_while_it_is_one(tmp_path: Path) -> None
     mark(tmp_path, rows)
     assert read_shard(tmp_path) == rows
     mark(tmp_path, None)
-    with pytest.raises(ConfigError, match=r"is no shard of a run: it has no shard\.json"):
+    with pytest.raises(ConfigError, match=r"is not a shard of a run: it has no shard\.json"):
         read_shard(tmp_path)
 
 

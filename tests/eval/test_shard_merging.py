@@ -143,7 +143,7 @@ def test_shards_of_another_protocol_or_selection_are_refused(run: Probe, shards:
     with pytest.raises(ConfigError, match=r"differ in their protocol"):
         merge([*shards[:2], greedy], tmp_path / "out")
     fewer = run(tmp_path / "fewer", shard=f"3/{SHARDS}", tasks={"pocket": {"limit": 2}})
-    with pytest.raises(ConfigError, match=r"not of the same rows"):
+    with pytest.raises(ConfigError, match=r"have different data or limits"):
         merge([*shards[:2], fewer], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -154,7 +154,7 @@ def test_what_cannot_be_merged_is_refused(whole: Path, shards: list[Path], tmp_p
         merge([shards[0], shards[2]], out)
     with pytest.raises(ConfigError, match=r"given twice"):
         merge([*shards, shards[0]], out)
-    with pytest.raises(ConfigError, match=r"is no shard of a run"):
+    with pytest.raises(ConfigError, match=r"is not a shard of a run"):
         merge([whole], out)
     with pytest.raises(ConfigError, match=r"is one of the shards"):
         merge(shards, shards[0])

@@ -70,8 +70,8 @@ def test_a_run_that_cannot_give_answers_is_refused(make_run: Callable[..., Path]
         ("rows.jsonl", None, "answers_from: .*base has no rows"),
         ("rows.jsonl", "{}\n{}\n", "line 1 is not a valid row"),
         ("manifest.json", "[]", "answers_from: .*base was not written by this version"),
-        ("manifest.json", None, "answers_from: .*base is no run folder"),
-        ("summary.json", "{", "summary.json is no JSON"),
+        ("manifest.json", None, "answers_from: .*base is not a run folder"),
+        ("summary.json", "{", "summary.json is not valid JSON"),
     ],
 )
 def test_a_damaged_run_is_named(make_run: Callable[..., Path], name: str, content: str | None, message: str) -> None:

@@ -17,7 +17,7 @@ from eval import strict_yaml
     ],
 )
 def test_a_key_that_stands_twice_is_refused_with_its_line(text: str, line: int) -> None:
-    with pytest.raises(yaml.YAMLError, match=rf"the key '\w+' stands twice\n.*line {line},"):
+    with pytest.raises(yaml.YAMLError, match=rf"duplicate key '\w+'\n.*line {line},"):
         strict_yaml.load(text)
 
 

@@ -81,9 +81,12 @@ def test_a_paid_judge_needs_a_bound_and_keeps_it(run: str, tmp_path: Path, capsy
     [
         (["--judges", "local"], "name two or more"),
         (["--judges", "local,local"], "twice"),
-        (["--judges", "local,oracle"], "no 'oracle'; there are grounding, local"),
+        (["--judges", "local,oracle"], "unknown 'oracle'; known are grounding, local"),
         (["--judges", "local,openai:gpt-5.4-nano"], "no date"),
-        (["--judges", "local,grounding", "--openai.cache", "null"], "--openai.cache is no option of local, grounding"),
+        (
+            ["--judges", "local,grounding", "--openai.cache", "null"],
+            "--openai.cache is not an option of local, grounding",
+        ),
         (["--judges", "local,grounding:m"], "unknown key 'model' in grounding"),
         (["--judges", "local,grounding", "--local.x"], "--local.x needs a value"),
     ],
