@@ -25,6 +25,7 @@ ABOUT = "Write the paper's tables and figures from finished run folders."
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0, or 1 if the runs fill none of the chosen tables and figures."""
     options = _parser().parse_args(argv)
+    report_to = chosen(options)
     runs = read_runs(options.runs)
     written = [write_tables(runs, options.out, options.tables)]
     if options.figures:
@@ -33,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     files = [path for part in written for path in part.files]
     print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
-    tell_tables(chosen(options), "paper_tables", options.out, options.runs, tables, files)
+    tell_tables(report_to, "paper_tables", options.out, options.runs, tables, files)
     print(*(f"wrote {path}" for path in files), sep="\n")
     return 0 if files else 1
 

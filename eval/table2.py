@@ -25,13 +25,14 @@ ABOUT = "Compare models on the same rows: Table 2 next to the paper's numbers, w
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0."""
     options = _parser().parse_args(argv)
+    report_to = chosen(options)
     sources = Sources(tuple(options.runs), tuple(options.cross), options.force, options.labels)
     comparison = sources.compare()
     correction = sources.correct(comparison)
     files = write(sources, comparison, options.out, correction)
     shown = [one for one in tables_of(comparison, correction) if not one.title.startswith("Labels")]
     print(table_formats.to_terminal(each_note_once(shown)))
-    tell_tables(chosen(options), "table2", options.out, options.runs, shown, files)
+    tell_tables(report_to, "table2", options.out, [*options.runs, *options.cross], shown, files)
     print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
     return 0
 

@@ -1,4 +1,4 @@
-"""What is told of results: the rates of a finished probe over its temperature, and tables, figures and reports of runs.
+"""What a tracker gets of results: rates of a finished probe over its temperature; tables, figures and reports of runs.
 
 Texts of dialogues are in the page of a report alone; what a model said to a gated question stays in the run folder.
 """
@@ -13,14 +13,13 @@ from typing import Any
 
 from eval import plugin
 from eval.config import Plugin
-from eval.finished_runs import read_runs
 from eval.labels import LABELS
 from eval.model_comparison.writing import rows_digest
 from eval.plugin_fields import check_tracker
 from eval.probe_config import ProbeConfig
 from eval.summary import TaskSummary
 from eval.table import Table
-from eval.tracker import NOBODY, Content, TrackedRun, Tracker, data_files, open_tracker
+from eval.tracker import NOBODY, Content, TrackedRun, Tracker, data_files, open_tracker, reporting
 
 FILES = ("config.yaml", "manifest.json", "summary.json", "table2.md", "table2.csv", "table2.json")
 """Of a probe's folder, those that a tracker keeps."""
@@ -34,19 +33,17 @@ def tell_probe(
     tables: Sequence[Table],
     files: Mapping[str, str],
 ) -> None:
-    """Tell of the finished probe in `folder`.
+    """Report the finished probe in `folder`; what fails is a warning.
 
     Args:
         files: SHA-256 of each file of rows that was read, by its path.
-
-    Raises:
-        ConfigError: the tracker is not installed, or its server refuses.
     """
     name = config.name or Path(config.model).name
     run = TrackedRun(name, "eval", folder, {**protocol, "name": name})
-    with closing(open_tracker(config.report_to, run)) as tracker:
+    with reporting(config.report_to), closing(open_tracker(config.report_to, run)) as tracker:
         at = float(protocol["sampling"]["temperature"])
-        tracker.used([Content.of_model(protocol["model"], Path(config.model)), *data_files(files)])
+        answers = [_rows_of(config.answers_from)] if config.answers_from else []
+        tracker.used([Content.of_model(protocol["model"], Path(config.model)), *data_files(files), *answers])
         tracker.log(at, {"eval": metrics_of(summaries)})
         tracker.table(at, "eval/labels", ("task", *LABELS), [_labels_of(task) for task in summaries])
         _tables(tracker, at, tables)
@@ -57,20 +54,20 @@ def tell_probe(
 def tell_tables(
     report_to: Plugin, name: str, folder: Path, runs: Iterable[Path], tables: Sequence[Table], paths: Iterable[Path]
 ) -> None:
-    """Tell of tables or a report that were made in `folder` from the finished `runs`, and keep the files `paths`.
+    """Report tables or a page that were made in `folder` from the finished `runs`, and keep the files `paths`.
 
-    Raises:
-        ConfigError: as `tell_probe`.
+    What fails is a warning.
     """
     if report_to == NOBODY:
         return
-    used = [_rows_of(path) for run in read_runs(runs) for path in run.paths]
     own = folder / f".{name}"  # `folder` may be that of a probe, which is a run of its own
-    own.mkdir(exist_ok=True)
-    with closing(open_tracker(report_to, TrackedRun(name, "eval", own, {"name": name}))) as tracker:
-        tracker.used(used)
-        _tables(tracker, 0.0, tables)
-        tracker.files(paths, folder)
+    run = TrackedRun(name, "eval", own, {"name": name})
+    with reporting(report_to):
+        own.mkdir(exist_ok=True)
+        with closing(open_tracker(report_to, run)) as tracker:
+            tracker.used(_rows_of(path) for path in dict.fromkeys(path.resolve() for path in runs))
+            _tables(tracker, 0.0, tables)
+            tracker.files(paths, folder)
 
 
 def metrics_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:

@@ -7,9 +7,11 @@ of calls: what a resumed run says a second time would be dropped there.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -17,6 +19,8 @@ from typing import Any, Literal, Protocol, cast
 from eval import plugin
 from eval.config import Plugin
 from eval.run_dir import write_atomically
+
+logger = logging.getLogger(__name__)
 
 Kind = Literal["data_gen", "sft", "rl", "eval"]
 AXES: dict[Kind, str] = {
@@ -99,6 +103,16 @@ def open_tracker(report_to: Plugin, run: TrackedRun) -> Tracker:
         ConfigError: it is not installed, or its server refuses.
     """
     return cast(Tracker, plugin.load("eval.trackers", report_to.name).Tracker(run, **report_to.options))
+
+
+@contextmanager
+def reporting(report_to: Plugin) -> Iterator[None]:
+    """Report finished results; an error is a warning, since the results are complete without it."""
+    try:
+        yield
+    except Exception as error:  # of a tracker, its server, or a configuration that has changed since
+        again = "run the same command again to report them"
+        logger.warning("not reported to %s: %s: %s; %s", report_to.name, type(error).__name__, error, again)
 
 
 def project_of(given: str | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval import report, table2
-from eval.config import Plugin
+from eval.config import ConfigError, Plugin
 from eval.finished_runs import read_run
 from eval.probe_config import ProbeConfig
 from eval.report_page import page
@@ -85,6 +85,32 @@ def test_a_long_report_is_kept_with_all_its_parts_where_its_links_lead(told, tmp
     kept = {entry.path for entry in files.manifest.contents}
     assert kept == {"page.html", *(f"page_parts/{path.name}" for path in (out / "page_parts").iterdir())}
     assert len(kept) > 1
+
+
+@pytest.mark.parametrize("error", [ConfigError("no server"), RuntimeError("torn")])
+def test_finished_results_that_cannot_be_reported_are_a_warning(told, tmp_path, monkeypatch, caplog, error) -> None:
+    def refuse(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr("eval.tracked_results.open_tracker", refuse)
+    config = ProbeConfig(
+        model="models/x", format="smollm2", tasks={"pocket": {}}, run_dir=told, report_to=Plugin(name="wandb")
+    )
+    run = read_run(told)
+    tell_probe(config, told, run.protocol, run.summaries, [], {})
+    assert table2.main([str(told), "--out", str(tmp_path / "out"), "--report-to", "wandb"]) == 0
+    warned = [message for message in caplog.messages if message.startswith("not reported to wandb: ")]
+    assert len(warned) == 2 and all("run the same command again" in message for message in warned)
+    assert str(error) in warned[0] and type(error).__name__ in warned[0]
+
+
+def test_tables_with_cross_runs_use_the_rows_of_all(told, make_run, rows_of, tmp_path) -> None:
+    answers = "SmolLM2-135M-Instruct@0123"
+    cross = make_run("cross", rows_of("gsm8k", 8, 3, right=4), model="m@SFT", answers_from=answers, temperature=0.7)
+    out = tmp_path / "out"
+    given = [str(told), "--cross", str(cross), "--out", str(out), "--force", "--report-to", "wandb", "--project", "p"]
+    assert table2.main(given) == 0
+    assert len(OfflineRuns(out / ".table2").used) == 2
 
 
 def test_nothing_is_left_where_nobody_is_told(make_run, rows_of, tmp_path) -> None:
