@@ -69,7 +69,7 @@ def test_what_the_runs_do_not_hold_is_said(runs: list[str], tmp_path: Path, caps
 
 def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 2
-    assert "is no run folder" in capsys.readouterr().err
+    assert "is not a run folder" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(
