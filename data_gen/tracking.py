@@ -10,21 +10,16 @@ from data_gen.data_set import MANIFEST
 from data_gen.filtering import Filtered
 from data_gen.generate_config import GenerateConfig
 from eval.data_files import files_read
-from eval.tracker import Content, TrackedRun, data_files, open_tracker
+from eval.tracker import Content, TrackedRun, data_files, open_tracker, reporting
 
 TRAINED_ON = ("conversations.jsonl", "solutions.jsonl")
 
 
 def log_data_set(config: GenerateConfig, folder: Path, filtered: Filtered) -> None:
-    """Log the data set in `folder` to the configured tracker.
-
-    Raises:
-        ConfigError: the tracker is not installed, or its server rejects the run.
-    """
+    """Log the data set in `folder` to the configured tracker; an error is a warning."""
     work = folder / "work"
-    with closing(
-        open_tracker(config.report_to, TrackedRun(config.name, "data_gen", work, _settings(config)))
-    ) as tracker:
+    run = TrackedRun(config.name, "data_gen", work, _settings(config))
+    with reporting(config.report_to), closing(open_tracker(config.report_to, run)) as tracker:
         made = len(filtered.kept) + len(filtered.rejects)
         reasons = filtered.reasons()
         tracker.used(data_files(files_read()))

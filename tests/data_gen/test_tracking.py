@@ -11,14 +11,14 @@ import pytest
 from data_gen.data_set_run import generate
 from data_gen.generate_config import GenerateConfig
 from eval import progress
+from eval.config import ConfigError
 
 pytest.importorskip("wandb")
 READER = runpy.run_path(str(Path(__file__).parent.parent / "eval" / "trackers" / "wandb_file.py"))
 
 
-def test_a_data_set_is_logged(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "staging"))
-    config = GenerateConfig(
+def small(tmp_path: Path) -> GenerateConfig:
+    return GenerateConfig(
         name="small",
         out_dir=tmp_path / "small",
         conversations=12,
@@ -27,6 +27,11 @@ def test_a_data_set_is_logged(tmp_path, monkeypatch) -> None:
         leak_check={"tasks": ["pocket"]},
         report_to={"name": "wandb", "project": "p", "group": "table2", "mode": "offline"},
     )
+
+
+def test_a_data_set_is_logged(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "staging"))
+    config = small(tmp_path)
     data_set = generate(config, progress.silent)
     runs = READER["OfflineRuns"](data_set.folder / "work")
     (run,) = runs.runs
@@ -37,3 +42,13 @@ def test_a_data_set_is_logged(tmp_path, monkeypatch) -> None:
     assert f"dataset-{digest[:12]}" in runs.made
     (files,) = [artifact for artifact in runs.artifacts if artifact.type == "data_gen_files"]
     assert {entry.path for entry in files.manifest.contents} == {"config.yaml", "manifest.json", "README.md"}
+
+
+def test_a_data_set_that_cannot_be_reported_is_complete(tmp_path, monkeypatch, caplog) -> None:
+    def refuse(*given: object) -> None:
+        raise ConfigError("no server")
+
+    monkeypatch.setattr("data_gen.tracking.open_tracker", refuse)
+    folder = generate(small(tmp_path), progress.silent).folder
+    assert (folder / "manifest.json").is_file()
+    assert "not reported to wandb: ConfigError: no server" in caplog.text
