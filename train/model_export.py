@@ -1,7 +1,7 @@
-"""The trained weights as a model folder like any other: adapters merged in float32, files checked by reading them back.
+"""Saves the trained weights as a regular model folder: adapters merged in float32, files verified by reading them back.
 
-Opens models with `AutoModelForCausalLM` throughout: of a multimodal checkpoint that is the language model, and a folder
-saved by that class must not be opened with another (the names of its weights differ).
+Always loads models with `AutoModelForCausalLM`, which loads only the language model of a multimodal checkpoint. A
+folder saved by that class must not be loaded with another one, whose weights have other names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TOLERANCE = 1e-3
-"""Largest difference of a logit (they are of the order of 10) between adapted and merged weights, both in float32."""
+"""Largest allowed difference of a logit (logits are around 10) between adapted and merged weights, both in float32."""
 TOKENIZER_PATTERNS = (
     *("tokenizer*", "vocab.json", "merges.txt", "added_tokens.json", "special_tokens_map.json", "chat_template*"),
     "generation_config.json",
@@ -31,10 +31,10 @@ def merge_adapters(base: Path, adapters: Path, sample: Sequence[Sequence[int]]) 
     """The model in `base` with the adapters in `adapters` added to its weights, in float32 on the CPU.
 
     Args:
-        sample: token ids of a few texts, on which merged and adapted model must agree.
+        sample: token ids of a few texts on which the merged and the adapted model must agree.
 
     Raises:
-        ConfigError: they do not.
+        ConfigError: their logits differ.
     """
     from peft import PeftModel
 
@@ -44,7 +44,7 @@ def merge_adapters(base: Path, adapters: Path, sample: Sequence[Sequence[int]]) 
     worst = max(
         (after - then).abs().max().item() for after, then in zip(_all_logits(merged, sample), before, strict=True)
     )
-    if not worst <= TOLERANCE:  # a NaN too
+    if not worst <= TOLERANCE:  # also true for NaN
         raise ConfigError(
             f"merged and adapted weights differ by {worst:.2g} in a logit; the adapters are in {adapters}"
         )
@@ -52,7 +52,7 @@ def merge_adapters(base: Path, adapters: Path, sample: Sequence[Sequence[int]]) 
 
 
 def with_weights(weights: Mapping[str, Tensor], base: Path) -> PreTrainedModel:
-    """The model in `base` with other `weights`, in float32 on the CPU: no setting of training goes along."""
+    """The model in `base` with other `weights`, in float32 on the CPU, without any setting of the training."""
     model = open_model(base)
     model.load_state_dict(weights)
     return model
@@ -61,10 +61,10 @@ def with_weights(weights: Mapping[str, Tensor], base: Path) -> PreTrainedModel:
 def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequence[Sequence[int]]) -> None:
     """Write `model` with the tokenizer and chat template of `base` to `folder`, in the precision of `base`.
 
-    `folder` is there whole or not at all: it is written beside and read back first.
+    `folder` appears complete or not at all: files are written to a folder beside it, and read back before the rename.
 
     Raises:
-        ConfigError: the folder does not hold the model: names of weights, their sizes, or logits differ.
+        ConfigError: the written files do not reproduce the model: names, values or logits differ.
     """
     import torch
     from transformers import AutoConfig
@@ -72,7 +72,7 @@ def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequenc
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     dtype = AutoConfig.from_pretrained(base).get_text_config().dtype or torch.float32
-    for weights in model.parameters():  # `model.to` would round the frequencies of rotary positions too
+    for weights in model.parameters():  # `model.to` would also round the rotary frequencies
         weights.data = weights.data.to(dtype)
     model.save_pretrained(partial)
     for path in {path for pattern in TOKENIZER_PATTERNS for path in base.glob(pattern)}:
@@ -85,7 +85,7 @@ def save_model(model: PreTrainedModel, base: Path, folder: Path, sample: Sequenc
 
 
 def open_model(folder: Path, dtype: Any = None) -> PreTrainedModel:
-    """The language model in `folder`, by default in float32.
+    """The language model in `folder`, in float32 by default.
 
     Raises:
         ConfigError: a weight is missing.
@@ -101,7 +101,7 @@ def open_model(folder: Path, dtype: Any = None) -> PreTrainedModel:
 
 
 def logits(model: Any, ids: Sequence[int]) -> Tensor:
-    """(tokens, vocabulary) for one text, in float32."""
+    """Logits (tokens, vocabulary) of one text, in float32."""
     import torch
 
     with torch.inference_mode():
@@ -114,13 +114,14 @@ def _all_logits(model: Any, sample: Sequence[Sequence[int]]) -> list[Tensor]:
 
 
 def _check_equal(saved: PreTrainedModel, model: PreTrainedModel, sample: Sequence[Sequence[int]], folder: Path) -> None:
-    there, here = saved.state_dict(), model.state_dict()
-    if there.keys() != here.keys():
-        raise ConfigError(f"{folder} would hold other weights than the model: {sorted(there.keys() ^ here.keys())[:3]}")
-    if empty := [name for name, tensor in there.items() if not tensor.numel()]:
-        raise ConfigError(f"{folder} would hold empty weights: {empty[:3]}")
-    if wrong := [name for name, tensor in there.items() if not tensor.equal(here[name].cpu())]:
-        raise ConfigError(f"{folder} would hold other values than the model: {wrong[:3]}")
-    for then, now in zip(_all_logits(model, sample), _all_logits(saved, sample), strict=True):
-        if not then.cpu().allclose(now, atol=TOLERANCE):
-            raise ConfigError(f"{folder} would not compute what the model does")
+    written, given = saved.state_dict(), model.state_dict()
+    if written.keys() != given.keys():
+        differing = sorted(written.keys() ^ given.keys())
+        raise ConfigError(f"{folder} would have other weights than the model: {differing[:3]}")
+    if empty := [name for name, tensor in written.items() if not tensor.numel()]:
+        raise ConfigError(f"{folder} would have empty weights: {empty[:3]}")
+    if wrong := [name for name, tensor in written.items() if not tensor.equal(given[name].cpu())]:
+        raise ConfigError(f"{folder} would have other values than the model: {wrong[:3]}")
+    for before, after in zip(_all_logits(model, sample), _all_logits(saved, sample), strict=True):
+        if not before.cpu().allclose(after, atol=TOLERANCE):
+            raise ConfigError(f"{folder} would have other logits than the model")

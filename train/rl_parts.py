@@ -1,4 +1,4 @@
-"""What a reinforcement-learning run works with, made from its configuration: weights, format, prompts, judge."""
+"""What a reinforcement-learning run works with, opened from its configuration: weights, format, prompts, judges."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SERVER = {f"vllm_{name}" for name in ("server_base_url", "server_host", "server_port", "server_timeout", "group_port")}
-"""Settings of TRL for where vLLM's server is: a job that is started again may find it on another node."""
+"""TRL's settings for the address of vLLM's server, which may be on another node after a restart."""
 PAYMENT = {"budget_usd", "cache"}
 """Options of a judge that do not affect its verdicts: a run whose budget is spent resumes with a larger one."""
-WATCHING: dict[str, Any] = {
+EXCLUDED: dict[str, Any] = {
     **dict.fromkeys(("name", "report_to", "shown_episodes", "run_dir", "dry_run", "allow_slow"), True),
     **dict.fromkeys(("model", "revision", "format", "data_dir"), True),
     "judge": PAYMENT,
     "probe": {"judge": PAYMENT},
     "trl": SERVER,
 }
-"""Fields that do not decide what is trained, or that the protocol has by their content."""
+"""Fields that do not affect what is trained, or that enter the protocol through the content they refer to."""
 
 
 @dataclass(frozen=True)
 class RlParts:
-    """The opened parts of one run; weights are read by `open_model` alone."""
+    """The opened parts of one run; weights are only read by `open_model`."""
 
     config: RlConfig
     folder: Path
     """Of the base model."""
     chat_format: ChatFormat
     boundary: TurnBoundary | None
-    """Between answer and user's turn; None where answers are stored text."""
+    """Between answer and user turn; None if answers are stored text."""
     prompts: dict[str, TrainingRow]
-    """What episodes start from, by the id of the dialogue."""
+    """The dialogues that episodes start from, by id."""
     judge: Judge
     probe: HeldOutProbe | None
     planned: int | None = None
-    """Processes of a run that is only planned; None for those that a launcher has started."""
+    """Number of processes if the run is only planned; None to use those that a launcher has started."""
 
     @property
     def is_local(self) -> bool:
@@ -79,7 +79,7 @@ class RlParts:
 
     @cached_property
     def protocol(self) -> dict[str, Any]:
-        """All that decides the trained weights; a run folder made with another one is refused."""
+        """Everything that determines the trained weights; a run folder with another protocol is refused."""
         return {
             "base": self.model_id,
             "processes": self.arguments.world_size,
@@ -90,12 +90,12 @@ class RlParts:
             "prompts_sha": content_hash(list(self.prompts)),
             "reward_judge": self.judge.id,
             "probe_judge": self.probe.judge.id if self.probe else None,
-            **self.config.model_dump(mode="json", exclude=WATCHING),
+            **self.config.model_dump(mode="json", exclude=EXCLUDED),
         }
 
     @cached_property
     def arguments(self) -> Arguments:
-        """What TRL's trainer is told."""
+        """The arguments of TRL's trainer."""
         from train.grpo_arguments import grpo_arguments
 
         config = self.config
@@ -110,11 +110,11 @@ class RlParts:
     @property
     def rewards(self) -> dict[str, RewardFunction]:
         """The rewards of the configuration, with their options."""
-        found = {}
+        functions = {}
         for name, given in self.config.rewards.items():
             module = plugin.load("train.rewards", name)
-            found[name] = RewardFunction(module.TURN, functools.partial(module.reward, **given.options))
-        return found
+            functions[name] = RewardFunction(module.TURN, functools.partial(module.reward, **given.options))
+        return functions
 
     def open_model(self) -> PreTrainedModel:
         """The weights that the policy starts from."""
@@ -126,13 +126,13 @@ class RlParts:
 
 
 def open_parts(config: RlConfig, planned: int | None = None) -> RlParts:
-    """Open what `config` names, weights aside.
+    """Open everything that `config` names, except the weights.
 
     Args:
-        planned: processes of a run that is only planned; None for those that a launcher has started.
+        planned: number of processes if the run is only planned; None to use those that a launcher has started.
 
     Raises:
-        ConfigError: model, prompts or judge are missing, malformed or do not fit together.
+        ConfigError: model, prompts or judge are missing, malformed or incompatible.
     """
     folder = model_folder(config.model, config.revision)
     chat_format = open_chat_format(folder, config.format)
@@ -143,17 +143,17 @@ def open_parts(config: RlConfig, planned: int | None = None) -> RlParts:
     _check_room(config, folder, chat_format, boundary, prompts)
     probe = open_probe(config.probe_config(config.run_dir), prompts.values()) if config.probe else None
     judge = _open_judge(config.judge, config.judge_s)
-    evaluating = probe.judge if probe else _open_judge(Plugin(name="local"), config.judge_s)
-    if judge.id == evaluating.id and not config.allow_same_judge:
+    evaluator = probe.judge if probe else _open_judge(Plugin(name="local"), config.judge_s)
+    if judge.id == evaluator.id and not config.allow_same_judge:
         raise ConfigError(
-            f"judge {judge.id} would reward what it evaluates, so that the evaluation says how well it was exploited; "
-            "take another judge or another probe.judge, or set allow_same_judge: true"
+            f"judge {judge.id} would reward and evaluate, so the evaluation would measure how far it is exploited; "
+            "choose another judge or another probe.judge, or set allow_same_judge: true"
         )
     return RlParts(config, folder, chat_format, boundary, prompts, judge, probe, planned)
 
 
 def _open_judge(judge: Plugin, seconds: float) -> Judge:
-    """The judge, told the deadline where it has an option for one, so that it does not work on what comes too late."""
+    """The judge, with the deadline as `call_s` if it has that option, so that it stops working on late results."""
     made = plugin.load("eval.judges", judge.name).Judge
     deadline = {"call_s": seconds} if "call_s" in inspect.signature(made.__init__).parameters else {}
     opened: Judge = made(**{**deadline, **judge.options})
@@ -167,7 +167,7 @@ def _check_room(
     boundary: TurnBoundary | None,
     prompts: Mapping[str, TrainingRow],
 ) -> None:
-    """Refuse prompts that the template cannot open a turn after, or that leave no room for the turns."""
+    """Refuse prompts after which the template cannot open a turn, or that leave no room for the turns."""
     room = model_limits(folder).context
     role = "assistant" if boundary else "user"
     turns = config.user_tokens + (config.answer_tokens + boundary.longest if boundary else 0)
@@ -178,6 +178,6 @@ def _check_room(
             raise ConfigError(f"{row.place}: {error}") from error
         if length + turns > room:
             raise ConfigError(
-                f"{row.place}: its {length} tokens and {turns} of an episode are more than the {room} of the model; "
+                f"{row.place}: its {length} tokens and {turns} of an episode exceed the model's context of {room}; "
                 "leave it out, or lower answer_tokens or user_tokens"
             )

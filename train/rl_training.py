@@ -1,6 +1,6 @@
-"""Train a policy on the episodes that it plays, from its last whole checkpoint or from the start.
+"""Trains a policy on the episodes it generates, from its last complete checkpoint or from the start.
 
-Under a distributed launcher every process trains; the first alone judges, probes and writes, and tells the others.
+Under a distributed launcher every process trains; only the main process judges, probes and writes, and shares results.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 
 Display = Callable[[int, int, Callable[[], str]], AbstractContextManager[Callable[[], None]]]
-"""Opens the display of so many steps, of which so many are done, with a note that it asks for."""
+"""(total steps, steps done, function that returns the current note) -> progress display."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """Where a run is written down; processes other than the first have none."""
+    """Where a run reports to; on all but the main process these do nothing."""
 
     log: TrainingLog | NoLog
     tracker: Tracker
@@ -54,11 +54,11 @@ class Records:
 
 
 def train(parts: RlParts, folder: Path, records: Records) -> tuple[GRPOTrainer, ProbeSchedule | None]:
-    """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
+    """Train to the last step, or until the guard stops training; returns the trainer and the probe's schedule.
 
     Raises:
-        ConfigError: a gradient is no number, the judge can decide nothing, or a setting cannot work.
-        Preempted: a signal has ended training; a checkpoint is saved.
+        ConfigError: a loss or gradient is not finite, no episode gets a reward, or a setting does not work.
+        Preempted: a signal ended training; a checkpoint is saved.
     """
     from transformers.utils.logging import disable_progress_bar
 
@@ -76,7 +76,7 @@ def train(parts: RlParts, folder: Path, records: Records) -> tuple[GRPOTrainer, 
     )
     refuse_slow_path(language_model(trainer), parts.config.allow_slow)
     records.tell(trained_weights(trainer.accelerator.unwrap_model(trainer.model)))
-    loss_log = LossLog(records.log, records.tracker, "look at the episodes in episodes.jsonl", note=rewards_of)
+    loss_log = LossLog(records.log, records.tracker, "inspect the episodes in episodes.jsonl", note=mean_rewards)
     schedule = _schedule(parts, trainer, folder / "probes", records)
     with ExitStack() as stack:
         display = records.display(parts.arguments.max_steps, done, lambda: _note(parts, loss_log.last))
@@ -94,8 +94,8 @@ def _note(parts: RlParts, rewards: str) -> str:
     return ", ".join(filter(None, [rewards, spending(judge=parts.judge, probe_judge=probe_judge)]))
 
 
-def rewards_of(logs: Mapping[str, Any]) -> str:
-    """The mean of each reward in a step, for a display."""
+def mean_rewards(logs: Mapping[str, Any]) -> str:
+    """The mean of each reward in a step, for the progress display."""
     means = {name.split("/")[1]: logs[name] for name in logs if name.startswith("rewards/") and name.endswith("/mean")}
     return ", ".join(f"{name} {'unknown' if mean is None else f'{mean:.2f}'}" for name, mean in means.items())
 
@@ -118,27 +118,27 @@ def _rollout(parts: RlParts, records: Records) -> Rollout:
         user_tokens=config.user_tokens,
         seed=config.seed,
         name=config.name,
-        score=_recorded(parts, scorer, records),
+        score=_scoring(parts, scorer, records),
         metric_names=scorer.metric_names,
         before=_weight_sync(parts, records),
     )
 
 
 def _weight_sync(parts: RlParts, records: Records) -> WeightSyncCheck:
-    """The check of vLLM's weights on the first prompt, and where its metrics go."""
+    """The check of vLLM's weights on the first prompt, with its metrics logged."""
 
     def tell(step: int, metrics: Mapping[str, float]) -> None:
         records.log.append(step, {"weight_sync": metrics})
         records.tracker.log(step, {"weight_sync": metrics})
-        found = max(value for name, value in metrics.items() if name != "allowed")
-        records.tell(f"vLLM's log-probs differ from the trainer's by {found:.2g}, {metrics['allowed']:g} is allowed")
+        largest = max(value for name, value in metrics.items() if name != "allowed")
+        records.tell(f"vLLM's log-probs differ from the trainer's by {largest:.2g}, {metrics['allowed']:g} is allowed")
 
     first = next(iter(parts.prompts.values())).dialogue
     return WeightSyncCheck(parts.chat_format.open_turn(first.messages, "assistant" if parts.boundary else "user"), tell)
 
 
-def _recorded(parts: RlParts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:
-    """Score the episodes of a step, at the price that accuracy has at that step, and write them down."""
+def _scoring(parts: RlParts, scorer: Scorer, records: Records) -> Callable[[int, Sequence[Episode]], Scored]:
+    """A function that scores the episodes of a step with the weights of that step, and logs them."""
     price, count = parts.config.accuracy_price, parts.config.shown_episodes
 
     def score(step: int, episodes: Sequence[Episode]) -> Scored:
@@ -160,7 +160,7 @@ def _schedule(parts: RlParts, trainer: GRPOTrainer, folder: Path, records: Recor
     if settings is None or probe is None:
         return None
 
-    def measured(step: int) -> Measured:
+    def measure_at(step: int) -> Measured:
         return measure(probe, trainer, parts.folder, parts.chat_format, parts.config.name, step, folder)
 
-    return ProbeSchedule(settings.every, measured, records.log, records.tracker, records.tell, settings.guard)
+    return ProbeSchedule(settings.every, measure_at, records.log, records.tracker, records.tell, settings.guard)

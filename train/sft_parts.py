@@ -1,4 +1,4 @@
-"""What a fine-tuning run works with, made from its configuration: weights, chat format, examples, trainer arguments."""
+"""What a fine-tuning run works with, opened from its configuration: weights, format, examples, trainer arguments."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
     from trl import SFTConfig as Arguments
 
-BESIDE = {"name", "report_to", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
-"""Fields that do not decide what is trained."""
+NO_EFFECT = {"name", "report_to", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
+"""Fields that do not affect what is trained."""
 BY_CONTENT = {"data", "replay", "model", "revision", "format", "probe"}
-"""Fields that the protocol has by what they name."""
+"""Fields that enter the protocol through the content they refer to."""
 
 
 @dataclass(frozen=True)
 class SftParts:
-    """The opened parts of one run; weights are read by `open_model` alone."""
+    """The opened parts of one run; weights are only read by `open_model`."""
 
     config: SftConfig
     folder: Path
@@ -41,7 +41,7 @@ class SftParts:
     mixture: Mixture
     probe: HeldOutProbe | None
     planned: int | None = None
-    """Processes of a run that is only planned; None for those that a launcher has started."""
+    """Number of processes if the run is only planned; None to use those that a launcher has started."""
 
     @property
     def is_local(self) -> bool:
@@ -59,13 +59,13 @@ class SftParts:
 
     @property
     def data_files(self) -> dict[str, str]:
-        """SHA-256 of each file of examples, by its path."""
+        """SHA-256 of each data file, by path."""
         return {str(file.path.resolve()): file.sha256 for file in (self.conversations, self.replay) if file}
 
     @cached_property
     def protocol(self) -> dict[str, Any]:
-        """All that decides the trained weights; a run folder made with another one is refused."""
-        settings = self.config.model_dump(mode="json", exclude=BESIDE | BY_CONTENT)
+        """Everything that determines the trained weights; a run folder with another protocol is refused."""
+        settings = self.config.model_dump(mode="json", exclude=NO_EFFECT | BY_CONTENT)
         replay = self.config.replay
         return {
             "base": self.model_id,
@@ -81,7 +81,7 @@ class SftParts:
 
     @property
     def _probe_protocol(self) -> dict[str, Any] | None:
-        """What the metrics of the probe share; with a guard they decide how far training goes."""
+        """The settings that affect the probe's metrics; with a guard, these decide when training stops."""
         settings = self.config.probe
         if settings is None or self.probe is None:
             return None
@@ -90,7 +90,7 @@ class SftParts:
 
     @cached_property
     def arguments(self) -> Arguments:
-        """What TRL's trainer is told."""
+        """The arguments of TRL's trainer."""
         from train.trl_arguments import trl_arguments
 
         return trl_arguments(self.config, self.config.run_dir / "checkpoints", self.planned)
@@ -102,13 +102,13 @@ class SftParts:
 
     @property
     def batch(self) -> int:
-        """Examples of one optimizer step, over all processes."""
+        """Examples per optimizer step, over all processes."""
         arguments = self.arguments
         return int(arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size)
 
     @property
     def steps(self) -> int:
-        """Optimizer steps of the whole run, counted as the trainer does."""
+        """Optimizer steps of the whole run, counted as the trainer counts them."""
         arguments = self.arguments
         if arguments.max_steps > 0:
             return int(arguments.max_steps)
@@ -117,7 +117,7 @@ class SftParts:
         return math.ceil(per_epoch * arguments.num_train_epochs)
 
     def open_model(self) -> PreTrainedModel | PeftModel:
-        """The weights that are trained, with fresh adapters if the configuration has any."""
+        """The weights to train, with fresh adapters if the configuration has any."""
         import torch
         from transformers import set_seed
 
@@ -125,18 +125,18 @@ class SftParts:
         from train.model_export import open_model
 
         model = open_model(self.folder, getattr(torch, self.config.dtype))
-        set_seed(self.config.seed)  # adapters begin at random; ZeRO-3 draws numbers while weights are read
+        set_seed(self.config.seed)  # for the adapters; after loading, during which ZeRO-3 draws random numbers
         return model if self.config.lora is None else add_adapters(model, self.config.lora)
 
 
 def open_parts(config: SftConfig, planned: int | None = None) -> SftParts:
-    """Open what `config` names, weights aside.
+    """Open everything that `config` names, except the weights.
 
     Args:
-        planned: processes of a run that is only planned; None for those that a launcher has started.
+        planned: number of processes if the run is only planned; None to use those that a launcher has started.
 
     Raises:
-        ConfigError: data, model or replay are missing, malformed or do not fit together.
+        ConfigError: data, model or replay are missing, malformed or incompatible.
     """
     conversations = read_training_rows(config.data)
     replay = read_training_rows(config.replay.path) if config.replay else None

@@ -1,4 +1,7 @@
-"""Train what a run is made of, from its last whole checkpoint or from the start; whoever watches is attached here."""
+"""Trains a fine-tuning run, from its last complete checkpoint or from the start, with its logs, checkpoints and probes.
+
+Under a distributed launcher every process trains; only the main process probes and writes.
+"""
 
 from __future__ import annotations
 
@@ -26,34 +29,32 @@ if TYPE_CHECKING:
 def train(
     parts: SftParts, folder: Path, log: TrainingLog | NoLog, tracker: Tracker, tell: Tell
 ) -> tuple[SFTTrainer, ProbeSchedule | None]:
-    """Train to the last step, or until the guard stops it; returns the trainer and the probe's schedule.
-
-    Under a distributed launcher every process trains; the first alone probes and is given something to write to.
+    """Train to the last step, or until the guard stops training; returns the trainer and the probe's schedule.
 
     Raises:
-        ConfigError: a loss is no number, or a setting cannot work.
-        Preempted: a signal has ended training; a checkpoint is saved.
+        ConfigError: a loss or gradient is not finite, or a setting does not work.
+        Preempted: a signal ended training; a checkpoint is saved.
     """
     from transformers.utils.logging import disable_progress_bar
 
     from train.sft_trainer import make_trainer
     from train.trainer_events import listener
 
-    first = parts.arguments.process_index == 0
+    is_main = parts.arguments.process_index == 0
     disable_progress_bar()
     checkpoint = run_on_main(lambda: last_checkpoint(folder / "checkpoints"))
     done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
     model = parts.open_model()
     tell(trained_weights(model))
     trainer = make_trainer(model, parts.tokenizer, parts.arguments, parts.mixture.all)
-    loss_log = LossLog(log, tracker, "look at the examples with --show-mask")
+    loss_log = LossLog(log, tracker, "inspect the examples with --show-mask")
     sealer = Sealer(folder / "checkpoints")
     refuse_slow_path(language_model(trainer), parts.config.allow_slow)
     schedule = _schedule(parts, trainer, folder / "probes", log, tracker, tell)
     with ExitStack() as stack:
-        if first:
-            shown = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
-            loss_log.advance = stack.enter_context(shown)
+        if is_main:
+            display = progress.shown("training", parts.steps, done, unit="steps", note=lambda: loss_log.last)
+            loss_log.advance = stack.enter_context(display)
         trainer.add_callback(listener(on_log=loss_log.on_log, on_save=sealer.on_save))
         if schedule is not None:
             trainer.add_callback(listener(**schedule.events))
@@ -67,5 +68,5 @@ def _schedule(
     settings = parts.config.probe
     if settings is None or parts.probe is None:
         return None
-    measured = functools.partial(measure, parts.probe, trainer, parts.folder, parts.chat_format, parts.config.name)
-    return ProbeSchedule(settings.every, lambda step: measured(step, folder), log, tracker, tell, settings.guard)
+    measure_at = functools.partial(measure, parts.probe, trainer, parts.folder, parts.chat_format, parts.config.name)
+    return ProbeSchedule(settings.every, lambda step: measure_at(step, folder), log, tracker, tell, settings.guard)

@@ -1,7 +1,7 @@
-"""The mapping `trl` of a configuration as TRL's `SFTConfig`: passed through, with what must not be set refused.
+"""Turns the mapping `trl` of a configuration into TRL's `SFTConfig`: passes settings through, refuses unsafe ones.
 
-It names no setting of TRL but those that are ours to fill in and those that would train something else than is said.
-What any trainer of TRL needs is `passed_through`; for GRPO, see `train/grpo_arguments.py`.
+Only settings are named here that this project sets itself, or that would train something other than configured.
+`build_arguments` serves all trainers of TRL; for GRPO see `train/grpo_arguments.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Trained(Protocol):
-    """What a configuration of any training has."""
+    """What the configurations of SFT and RL have in common."""
 
     @property
     def trl(self) -> dict[str, Any]: ...
@@ -34,7 +34,7 @@ class Trained(Protocol):
 
 
 class Settings(Protocol):
-    """Arguments of any trainer of TRL."""
+    """What the arguments of TRL's trainers have in common."""
 
     per_device_train_batch_size: int
 
@@ -51,21 +51,21 @@ OURS_ALWAYS = {
     "model_init_kwargs": "model, revision and dtype",
     **dict.fromkeys(("deepspeed", "fsdp", "fsdp_config", "accelerator_config"), "parallel"),
 }
-"""Settings of any trainer that another field of the configuration has."""
+"""Settings of any trainer that are set through another field of the configuration, with that field."""
 
 REFUSED_ALWAYS = {
-    "auto_find_batch_size": "a batch size that changes by itself changes what a step is; set the batch size",
-    "use_liger_kernel": "it replaces the forward pass that the fused head is in",
+    "auto_find_batch_size": "a batch size that changes automatically changes what a step is; set the batch size",
+    "use_liger_kernel": "it replaces the forward pass that contains the fused head",
     "remove_unused_columns": "the examples are made here, not by TRL",
-    "eval_strategy": "what is watched is the probe",
-    "load_best_model_at_end": "what is watched is the probe",
-    "push_to_hub": "upload <run_dir>/model with `hf upload` when you have looked at it",
+    "eval_strategy": "training is evaluated by the probe",
+    "load_best_model_at_end": "training is evaluated by the probe",
+    "push_to_hub": "upload <run_dir>/model with `hf upload` after you have checked it",
     "ignore_data_skip": "a resumed run would see other examples than an uninterrupted one",
     "save_only_model": "a run without optimizer states cannot be resumed",
     "logging_steps": "every step is logged",
     "logging_strategy": "every step is logged",
 }
-"""Settings that would break what a run of any trainer promises, with the reason."""
+"""Settings that no trainer allows, with the reason."""
 
 ALWAYS: dict[str, Any] = {
     "remove_unused_columns": False,
@@ -74,9 +74,9 @@ ALWAYS: dict[str, Any] = {
     "report_to": [],
     "disable_tqdm": True,
 }
-"""Settings of every run; what a run logs and shows is ours."""
+"""Settings of every run; logging and progress are this project's."""
 ABOVE_ZERO = ("per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs")
-"""Settings without which a run has no step, or a step no example; TRL takes a 0."""
+"""Settings that must be positive for a run to have steps and examples; TRL accepts 0."""
 
 OURS = {**OURS_ALWAYS, "max_length": "max_length"}
 
@@ -88,12 +88,12 @@ REFUSED = {
     "eval_packing": "examples are not packed",
     "assistant_only_loss": "labels are made by the chat format; choose whose turns with train_on",
     "completion_only_loss": "labels are made by the chat format; choose whose turns with train_on",
-    "label_smoothing_factor": "it switches the fused head off",
-    "loss_type": "the loss is the cross entropy, which is tested",
+    "label_smoothing_factor": "it disables the fused head",
+    "loss_type": "only the cross entropy is supported and tested",
     "chat_template_path": "the chat template is the model's own",
-    "eos_token": "which token ends a turn is in eval/formats/",
-    "pad_token": "padding is masked, so that it has no say",
-    "truncation_mode": "a longer example is left out, never cut",
+    "eos_token": "the tokens that end a turn are set in eval/formats/",
+    "pad_token": "padding is masked, so its token does not matter",
+    "truncation_mode": "examples that are too long are left out, never truncated",
     "shuffle_dataset": "the order of examples is drawn from seed and epoch",
     "train_sampling_strategy": "the order of examples is drawn from seed and epoch, grouped by length",
     "dataset_kwargs": "the examples are made here, not by TRL",
@@ -104,14 +104,14 @@ REFUSED = {
 def trl_arguments(config: SftConfig, folder: Path, planned: int | None = None) -> Arguments:
     """The arguments of the trainer, which writes its checkpoints into `folder`. Imports trl.
 
-    On top of TRL's defaults: bf16 and gradient checkpointing only where there is a GPU, checkpoints every 50 steps of
+    Differs from TRL's defaults: bf16 and gradient checkpointing only on a GPU, and a checkpoint every 50 steps, of
     which the last two are kept.
 
     Args:
-        planned: processes of a run that is only planned; None for those that a launcher has started.
+        planned: number of processes if the run is only planned; None to use those that a launcher has started.
 
     Raises:
-        ConfigError: a setting that TRL does not have, a value of the wrong kind, or one of the settings above.
+        ConfigError: a setting is unknown to TRL, has a wrong value, or is one of the settings above.
     """
     from trl import SFTConfig as Arguments
 
@@ -119,13 +119,13 @@ def trl_arguments(config: SftConfig, folder: Path, planned: int | None = None) -
         "output_dir": str(folder),
         "run_name": config.name,
         "seed": config.seed,
-        "max_length": None,  # examples are measured when they are made
+        "max_length": None,  # examples that are too long were already left out
         "dataset_kwargs": {"skip_prepare_dataset": True},
     }
-    return passed_through(Arguments, config, fixed, OURS, REFUSED, planned)
+    return build_arguments(Arguments, config, fixed, OURS, REFUSED, planned)
 
 
-def passed_through(
+def build_arguments(
     cls: type[A],
     config: Trained,
     fixed: Mapping[str, Any],
@@ -133,15 +133,15 @@ def passed_through(
     refused: Mapping[str, str],
     planned: int | None,
 ) -> A:
-    """`config.trl`, and `fixed`, as arguments of a trainer of TRL; the processes of a launcher meet.
+    """`config.trl` and `fixed` as arguments of a TRL trainer; also connects the processes of a launcher.
 
     Args:
-        ours: settings that are not given, with the field that has them.
-        refused: settings that cannot be given, with the reason.
+        ours: settings that are set through another field, with that field.
+        refused: settings that cannot be set, with the reason.
         planned: as for `trl_arguments`.
 
     Raises:
-        ConfigError: a setting that `cls` does not have, a value of the wrong kind, or one of those.
+        ConfigError: a setting is unknown to `cls`, has a wrong value, or is one of those.
     """
     import torch
 
@@ -166,12 +166,12 @@ def passed_through(
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error
     if made.n_gpu > 1:
-        made._n_gpu = 1  # else one process has a copy of the model on each GPU (DataParallel), each with a batch
+        made._n_gpu = 1  # otherwise DataParallel runs a copy of the model with its own batch on each GPU
     return made  # type: ignore[no-any-return]
 
 
 def _planned(cls: type[A], processes: int) -> type[A]:
-    """`cls` with the arithmetic of so many processes, none of which is started."""
+    """`cls` as if `processes` processes were running, without starting them."""
 
     class Planned(cls):  # type: ignore[misc, valid-type]
         @property
@@ -182,7 +182,7 @@ def _planned(cls: type[A], processes: int) -> type[A]:
 
 
 def _options(cls: Any, given: Mapping[str, Any], ours: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, Any]:
-    """The settings of a configuration, once each may be set, exists and makes training train."""
+    """The settings of a configuration, after checking that each is allowed, exists and is positive where it must be."""
     given = {name: value for name, value in given.items() if value is not None or name not in ABOVE_ZERO}
     for name in given:
         if name in ours:
@@ -192,5 +192,5 @@ def _options(cls: Any, given: Mapping[str, Any], ours: Mapping[str, str], refuse
     options = options_for(cls.__init__, given, "trl", ours=[*ours, *refused])
     for name in ABOVE_ZERO:
         if options.get(name, 1) <= 0:
-            raise ConfigError(f"trl.{name} is {options[name]:g}, so that nothing would be trained; it must be above 0")
+            raise ConfigError(f"trl.{name} is {options[name]:g}, so nothing would be trained; it must be above 0")
     return options

@@ -47,7 +47,7 @@ def test_merged_and_saved_weights_compute_what_the_adapted_do(base, adapters, tm
     assert type(saved) is type(open_model(base))
 
 
-def test_the_folder_is_whole_and_speaks_as_its_base_does(base, tmp_path):
+def test_the_folder_is_complete_and_has_the_logits_of_its_base(base, tmp_path):
     from transformers import AutoTokenizer
 
     save_model(open_model(base), base, tmp_path / "model", SAMPLE)
@@ -83,7 +83,7 @@ def test_a_folder_that_does_not_hold_the_model_is_refused(base, tmp_path, monkey
 
     model.get_input_embeddings().weight.data.mul_(1.1)
     monkeypatch.setattr(type(model), "save_pretrained", other)
-    with pytest.raises(ConfigError, match="would hold other values than the model"):
+    with pytest.raises(ConfigError, match="would have other values than the model"):
         save_model(model, base, tmp_path / "model", SAMPLE)
     assert not (tmp_path / "model").exists()
 
