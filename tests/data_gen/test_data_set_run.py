@@ -125,7 +125,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path, evaluation_dir: Path) -> N
     assert len(other.given) == 12, "another teacher says other things"
 
 
-def test_a_run_that_stops_half_way_goes_on_to_the_same_files(tmp_path: Path, evaluation_dir: Path) -> None:
+def test_an_interrupted_run_resumes_and_writes_the_same_files(tmp_path: Path, evaluation_dir: Path) -> None:
     whole = config(tmp_path / "a" / "set", evaluation_dir)
     generate(whole, silent, parts_with(whole, Tiny()))
     halved = config(tmp_path / "b" / "set", evaluation_dir)
@@ -203,7 +203,7 @@ def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path, evaluation_dir: 
     assert not (tmp_path / "manifest.json").exists()
 
 
-def test_a_seed_that_leaks_stops_the_run_or_is_left_out(
+def test_a_leaking_seed_stops_the_run_or_is_dropped(
     tmp_path: Path, evaluation_dir: Path, evaluation_texts: dict[str, str]
 ) -> None:
     rows = [
@@ -223,7 +223,7 @@ def test_a_seed_that_leaks_stops_the_run_or_is_left_out(
     assert "1 seeds were dropped for such an overlap" in (made.folder / "README.md").read_text()
 
 
-def test_a_generated_leak_is_left_out_and_quoted_nowhere(
+def test_a_generated_leak_is_rejected_and_quoted_nowhere(
     tmp_path: Path, evaluation_dir: Path, evaluation_texts: dict[str, str]
 ) -> None:
     text = evaluation_texts["gpqa right"]
@@ -239,7 +239,7 @@ def test_a_generated_leak_is_left_out_and_quoted_nowhere(
     assert not any("nitrogen" in content for content in written(tmp_path).values())
 
 
-def test_seeds_with_a_wrong_answer_are_left_out(tmp_path: Path, evaluation_dir: Path) -> None:
+def test_seeds_with_a_wrong_answer_are_dropped(tmp_path: Path, evaluation_dir: Path) -> None:
     made = config(tmp_path, evaluation_dir, seeds={"gsm8k": {}})
     parts = open_parts(made)
     assert len(parts.seeds["gsm8k"]) == 8
@@ -267,7 +267,7 @@ def test_missing_evaluation_files_are_named_in_the_card(tmp_path: Path, evaluati
     assert "Not compared with" in card and "gpqa (not requested)" in card and "ifeval (no file)" in card
 
 
-def test_an_unknown_language_is_told_before_anything_is_made(tmp_path: Path, evaluation_dir: Path) -> None:
+def test_an_unknown_language_is_rejected_before_generation(tmp_path: Path, evaluation_dir: Path) -> None:
     with pytest.raises(ConfigError, match=r"filters\.language: 'english' is not supported; supported are .*en"):
         open_parts(config(tmp_path, evaluation_dir, filters={"language": "english"}))
 
