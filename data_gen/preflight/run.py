@@ -9,6 +9,7 @@ from data_gen.generation_parts import Parts, open_parts
 from data_gen.overview import dollars_at_most
 from data_gen.seeding import load_seeds
 from eval import plugin
+from eval.checks.cache_folder import cache_checks
 from eval.checks.disk import disk_check
 from eval.checks.estimate import Estimate
 from eval.checks.finding import Check, Finding, passed
@@ -24,6 +25,7 @@ WORDS_TO_TOKENS = 1.4
 
 def checks(config: GenerateConfig) -> list[Check]:
     """Everything that making a data set needs."""
+    teacher_class = plugin.load("data_gen.teachers", config.teacher.name).Teacher
 
     @functools.cache
     def parts() -> Parts:
@@ -34,7 +36,7 @@ def checks(config: GenerateConfig) -> list[Check]:
         return passed(", ".join(f"{len(rows):,} seeds of {name}" for name, rows in found.items()))
 
     def teacher() -> Finding:
-        opened = plugin.load("data_gen.teachers", config.teacher.name).Teacher(**config.teacher.options)
+        opened = teacher_class(**config.teacher.options)
         return passed(f"{opened.id}: settings and key are present; no request was sent")
 
     def settings() -> Finding:
@@ -48,6 +50,7 @@ def checks(config: GenerateConfig) -> list[Check]:
         Check("pins", functools.partial(pins, ("data",))),
         Check("seeds", seeds),
         Check("teacher", teacher),
+        *cache_checks([("teacher", teacher_class, config.teacher.options)]),
         *judge_checks([("judge", config.judge)]),
         Check("settings", settings, ("seeds", "teacher", "judge")),
         *tracker_checks(config.report_to),

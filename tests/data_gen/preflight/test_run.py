@@ -39,6 +39,7 @@ def test_the_price_of_a_paid_teacher_is_reported(tmp_path, capsys, monkeypatch) 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing")
     status, found = diagnose(tmp_path, capsys, teacher="openai")
     assert status == 0 and "$0.00" not in found["estimate"]["told"]
+    assert "turns" in found["cache of teacher"]["told"]
 
 
 @pytest.mark.parametrize(
