@@ -59,6 +59,7 @@ def merge(folders: Sequence[Path], out: Path) -> tuple[list[TaskSummary], list[T
     config = validate(ProbeConfig, {**first.manifest["config"], "shard": None, "run_dir": out})
     with RunDir(out, config, protocol, selection) as run, open_rows(out / "rows.jsonl") as rows:
         run.measured |= {"shards": {str(part.folder): part.manifest["sessions"] for part in parts}}
+        run.measured |= {"spent_by_shards": {str(part.folder): part.manifest.get("spent", {}) for part in parts}}
         run.measured |= {what: first.manifest["sessions"][-1].get(what, {}) for what in ("data_files", "training")}
         _copy_rows(parts, order, content_hash(protocol), rows)
         _copy_turns(parts, out)
