@@ -1,15 +1,15 @@
-"""What a step of reinforcement learning takes over its slowest stage, with a judge that answers after two seconds.
+"""Duration of an RL step relative to its slowest stage, with a judge that takes two seconds.
 
     python benchmarks/rl_step.py [--model FOLDER] [--steps 4]
 
-A server in a process of its own takes 2 s for each reply, `--concurrency` at once. A real trainer plays episodes of two
-turns, has the user's turns judged over HTTP, and takes a step; generation, the wait for the judge, and the rest
-(log-probabilities, loss, optimizer) are timed apart. Aim: 1.15 of the slowest stage.
+A server in its own process takes 2 s per reply, `--concurrency` at once. The real trainer generates episodes of two
+turns, has the user turns judged over HTTP, and takes a step. Generation, the wait for the judge, and the rest
+(log-probabilities, loss, optimizer) are timed separately. Target: 1.15 times the slowest stage.
 
-Beside it, computed from the same step: what one barrier costs, the whole step generated and then judged, as TRL does
-with a reward function that asks for all at once; what a reward function would cost that asks one after the other; and
-what streaming could reach at best, each request leaving as its episode ends (a turn of the batch ends at its length's
-share of the generation). It asserts nothing.
+For comparison, three alternatives are computed from the same step: one barrier, where the whole step is generated and
+then judged, as in TRL with a reward function that sends all requests at once; a reward function that sends one request
+after the other; and the lower bound for streaming, where each request is sent when its episode ends (a turn is assumed
+to end at the fraction of the generation that its length is of the longest). Asserts nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from train.turn_boundary import TurnBoundary
 
 SERVER = Path(__file__).parent.parent / "tests" / "eval" / "client" / "judge_server.py"
 LATENCY_S, GROUP = 2.0, 4
-AIM = 1.15
+TARGET = 1.15
 PROMPTS = [
     Dialogue("arithmetic", (Message("user", f"A box has {n} pens. How many are in 7 boxes?"),), reference=str(7 * n))
     for n in range(3, 67)
@@ -53,13 +53,15 @@ PROMPTS = [
 
 
 class Stages:
-    """Seconds of each stage, a list a stage, in the order of the steps; and when the turns of each step ended."""
+    """Records the seconds of each stage of each step, and when the user turns of each step ended."""
 
     def __init__(self) -> None:
         self.now: Counter[str] = Counter()
+        """Seconds of the stages of the current step."""
         self.steps: list[dict[str, float]] = []
-        self.ended: list[list[float]] = []
-        self._began = 0.0
+        self.turn_ends: list[list[float]] = []
+        """For each step, the end of each user turn as a fraction of their generation."""
+        self._started = 0.0
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -67,24 +69,24 @@ class Stages:
         yield
         self.now[name] += time.perf_counter() - started
 
-    def on_step_end(self, *others: Any, **named: Any) -> None:
-        ended = time.perf_counter()
-        whole, self._began = ended - self._began, ended
-        self.now["generation"] = self.now["answers"] + self.now["turns"]
-        rest = whole - self.now["generation"] - self.now["judge"]
-        self.steps.append({"step": whole, "rest": rest, **self.now})
-        self.now.clear()
+    def start(self) -> None:
+        self._started = time.perf_counter()
 
-    def begin(self) -> None:
-        self._began = time.perf_counter()
+    def on_step_end(self, state: Any) -> None:
+        ended = time.perf_counter()
+        seconds, self._started = ended - self._started, ended
+        self.now["generation"] = self.now["answers"] + self.now["turns"]
+        rest = seconds - self.now["generation"] - self.now["judge"]
+        self.steps.append({"step": seconds, "rest": rest, **self.now})
+        self.now.clear()
 
 
 def main() -> None:
     options = arguments()
     with server() as url, tempfile.TemporaryDirectory() as folder:
         stages = Stages()
-        trainer = trainer_of(options, url, Path(folder), stages)
-        stages.begin()
+        trainer = build_trainer(options, url, Path(folder), stages)
+        stages.start()
         trainer.train()
     show(stages, options)
 
@@ -92,74 +94,104 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--model", default="models/SmolLM2-135M-Instruct", help="its tokenizer, and with --real weights"
+        "--model",
+        default="models/SmolLM2-135M-Instruct",
+        help="folder of the tokenizer and, with --real, of the weights",
     )
-    parser.add_argument("--real", action="store_true", help="the model's own weights; else a tiny random one")
+    parser.add_argument("--real", action="store_true", help="use the weights of --model instead of a tiny random model")
     parser.add_argument("--episodes", type=int, default=16)
-    parser.add_argument("--concurrency", type=int, default=16, help="requests to the judge at once")
-    parser.add_argument("--tokens", type=int, default=40, help="of a turn at most")
-    parser.add_argument("--steps", type=int, default=4, help="the first, which warms up, is left out")
+    parser.add_argument("--concurrency", type=int, default=16, help="concurrent requests to the judge")
+    parser.add_argument("--tokens", type=int, default=40, help="maximum tokens of a turn")
+    parser.add_argument("--steps", type=int, default=4, help="steps to run; the first is a warm-up and not counted")
     return parser.parse_args()
 
 
-def trainer_of(options: argparse.Namespace, url: str, folder: Path, stages: Stages) -> Any:
-    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig
+def build_trainer(options: argparse.Namespace, url: str, folder: Path, stages: Stages) -> Any:
+    """The trainer of `train.rl` with its generation and judging timed by `stages`."""
+    from transformers import AutoTokenizer
     from trl import GRPOConfig
 
     tokenizer: Any = AutoTokenizer.from_pretrained(options.model)
-    if options.real:
-        model: Any = AutoModelForCausalLM.from_pretrained(options.model, dtype="float32")
-    else:
-        sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
-        model = AutoModelForCausalLM.from_config(LlamaConfig(vocab_size=len(tokenizer), **sizes))
-    judge = Judge(
-        model="judge", base_url=url, api_key_variable=None, cache=None, canary=False, concurrency=options.concurrency
+    scorer = build_scorer(url, options.concurrency)
+
+    def score(step: int, episodes: Sequence[Episode]) -> Scored:
+        lengths = [len(episode.spans[-1].ids) for episode in episodes]
+        stages.turn_ends.append([length / max(lengths) for length in lengths])
+        with stages.timed("judge"):
+            return scorer(episodes)
+
+    chat_format = Format(tokenizer)
+    rollout = Rollout(
+        dialogues={dialogue.id: dialogue for dialogue in PROMPTS},
+        chat_format=chat_format,
+        boundary=TurnBoundary(chat_format, Format(tokenizer, history="as_last")),
+        answer_tokens=options.tokens,
+        user_tokens=options.tokens,
+        seed=0,
+        name="tiny",
+        score=score,
+        metric_names=scorer.metric_names,
     )
-    scorer = Scorer(
-        rewards={
-            "gsm8k": RewardFunction("assistant", gsm8k.reward),
-            "followup": RewardFunction("user", followup.reward),
-        },
-        weights={"gsm8k": 1.0, "followup": 1.0},
+    settings = GRPOConfig(str(folder), **trainer_settings(options))
+    model = build_model(options, vocabulary=len(tokenizer))
+    trainer = make_trainer(model, tokenizer, settings, rollout, list(scorer.rewards), Lora(r=8))
+    time_generation(trainer, stages)
+    trainer.add_callback(listener(on_step_end=stages.on_step_end))
+    return trainer
+
+
+def build_model(options: argparse.Namespace, vocabulary: int) -> Any:
+    """The model's own weights with `--real`, otherwise a tiny random Llama."""
+    from transformers import AutoModelForCausalLM, LlamaConfig
+
+    if options.real:
+        return AutoModelForCausalLM.from_pretrained(options.model, dtype="float32")
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return AutoModelForCausalLM.from_config(LlamaConfig(vocab_size=vocabulary, **sizes))
+
+
+def build_scorer(url: str, concurrency: int) -> Scorer:
+    """Both rewards, the user turns judged over HTTP by the server at `url`."""
+    judge = Judge(model="judge", base_url=url, api_key_variable=None, cache=None, canary=False, concurrency=concurrency)
+    rewards = {"gsm8k": RewardFunction("assistant", gsm8k.reward), "followup": RewardFunction("user", followup.reward)}
+    return Scorer(
+        rewards=rewards,
+        weights=dict.fromkeys(rewards, 1.0),
         judge=RewardJudge(judge, 60.0),
         credit="turn",
         group=GROUP,
         scale="group",
     )
 
-    def score(step: int, episodes: Sequence[Episode]) -> Scored:
-        turns = [len(episode.spans[-1].ids) for episode in episodes]
-        stages.ended.append([length / max(turns) for length in turns])
-        with stages.timed("judge"):
-            return scorer(episodes)
 
-    chat_format = Format(tokenizer)
-    boundary = TurnBoundary(chat_format, Format(tokenizer, history="as_last"))
-    prompts = {dialogue.id: dialogue for dialogue in PROMPTS}
-    rollout = Rollout(
-        prompts, chat_format, boundary, options.tokens, options.tokens, 0, "tiny", score, scorer.metric_names
-    )
-    settings: dict[str, Any] = {"per_device_train_batch_size": options.episodes, "num_generations": GROUP}
-    settings |= {
+def trainer_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of `GRPOConfig`."""
+    return {
+        "per_device_train_batch_size": options.episodes,
+        "num_generations": GROUP,
         "max_steps": options.steps,
         "max_completion_length": 4 * options.tokens,
         "bf16": False,
+        "beta": 0.0,
+        "gradient_checkpointing": False,
+        "dataloader_pin_memory": False,
+        "remove_unused_columns": False,
+        "save_strategy": "no",
         "report_to": [],
+        "logging_steps": 100,
+        "disable_tqdm": True,
     }
-    settings |= {"save_strategy": "no", "disable_tqdm": True, "remove_unused_columns": False, "beta": 0.0}
-    settings |= {"gradient_checkpointing": False, "dataloader_pin_memory": False, "logging_steps": 100}
-    trainer = make_trainer(
-        model, tokenizer, GRPOConfig(str(folder), **settings), rollout, list(scorer.rewards), Lora(r=8)
-    )
+
+
+def time_generation(trainer: Any, stages: Stages) -> None:
+    """Time the trainer's two generations per step: first the answers, then the user turns."""
     generate = trainer._generate_single_turn
 
-    def generated(*given: Any) -> Any:
+    def timed_generate(*arguments: Any) -> Any:
         with stages.timed("turns" if "answers" in stages.now else "answers"):
-            return generate(*given)
+            return generate(*arguments)
 
-    trainer._generate_single_turn = generated
-    trainer.add_callback(listener(on_step_end=stages.on_step_end))
-    return trainer
+    trainer._generate_single_turn = timed_generate
 
 
 @contextmanager
@@ -171,13 +203,13 @@ def server() -> Iterator[str]:
         process.stdin.close()
 
 
-def answered_at(requests: int, concurrency: int) -> float:
-    """Seconds until the last of requests that leave together is answered."""
+def answered_together(requests: int, concurrency: int) -> float:
+    """Seconds until the last of `requests` sent at the same time is answered."""
     return math.ceil(requests / concurrency) * LATENCY_S
 
 
-def answered(ends: Sequence[float], generation: float, concurrency: int) -> float:
-    """Seconds from the start of the user turns to the last verdict, each request leaving when its turn has ended."""
+def answered_streamed(ends: Sequence[float], generation: float, concurrency: int) -> float:
+    """Seconds from the start of the user turns to the last verdict, if each request is sent when its turn ends."""
     free = [0.0] * concurrency
     for end in sorted(ends):
         heapq.heappush(free, max(heapq.heappop(free), end * generation) + LATENCY_S)
@@ -189,25 +221,28 @@ def show(stages: Stages, options: argparse.Namespace) -> None:
     from rich.table import Table
 
     names = ("generation", "judge", "rest", "step")
-    found = {name: median(step[name] for step in stages.steps[1:]) for name in names}
-    slowest = max(found[name] for name in names[:3])
-    others = found["generation"] + found["rest"]
-    played = zip(stages.steps[1:], stages.ended[1:], strict=True)
-    waits = [step["answers"] + answered(ends, step["turns"], options.concurrency) for step, ends in played]
-    table_rows = (
-        ("one barrier (TRL, all asked at once)", others + answered_at(options.episodes, options.concurrency)),
-        ("TRL, asked one after the other", others + LATENCY_S * options.episodes),
-        ("streamed, at best", found["rest"] + median(waits)),
+    seconds = {name: median(step[name] for step in stages.steps[1:]) for name in names}
+    slowest = max(seconds[name] for name in names[:3])
+    without_judge = seconds["generation"] + seconds["rest"]
+    counted = zip(stages.steps[1:], stages.turn_ends[1:], strict=True)
+    streamed = [step["answers"] + answered_streamed(ends, step["turns"], options.concurrency) for step, ends in counted]
+    alternatives = (
+        (
+            "one barrier (TRL, all requests at once)",
+            without_judge + answered_together(options.episodes, options.concurrency),
+        ),
+        ("TRL, one request after the other", without_judge + LATENCY_S * options.episodes),
+        ("streamed, lower bound", seconds["rest"] + median(streamed)),
     )
-    table = Table("", "seconds", "over the slowest stage")
+    table = Table("", "seconds", "relative to the slowest stage")
     for name in names[:3]:
-        table.add_row(name, f"{found[name]:.2f}", f"{found[name] / slowest:.2f}")
-    table.add_row("step, measured", f"{found['step']:.2f}", f"{found['step'] / slowest:.2f}")
-    for name, seconds in table_rows:
-        table.add_row(f"computed: {name}", f"{seconds:.2f}", f"{seconds / slowest:.2f}")
+        table.add_row(name, f"{seconds[name]:.2f}", f"{seconds[name] / slowest:.2f}")
+    table.add_row("step, measured", f"{seconds['step']:.2f}", f"{seconds['step'] / slowest:.2f}")
+    for name, computed in alternatives:
+        table.add_row(f"computed: {name}", f"{computed:.2f}", f"{computed / slowest:.2f}")
     console = Console(width=110)
     console.print(table)
-    console.print(f"aim {AIM}: {'reached' if found['step'] / slowest <= AIM else 'MISSED'}")
+    console.print(f"target {TARGET}: {'reached' if seconds['step'] / slowest <= TARGET else 'MISSED'}")
 
 
 if __name__ == "__main__":
