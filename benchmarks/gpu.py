@@ -1,17 +1,18 @@
-"""How near one GPU comes to its two limits, compute and bandwidth, on random weights in the shape of Qwen3.5-2B.
+"""SFT and generation on one GPU as shares of its compute and bandwidth limits, on random weights of Qwen3.5-2B's shape.
 
-    python benchmarks/gpu.py            within 10 minutes; needs no files
-    python benchmarks/gpu.py --tiny     the same on a CPU with a few tiny layers: that it runs, and no more
+    python benchmarks/gpu.py            takes up to 10 minutes; needs no files
+    python benchmarks/gpu.py --tiny     a smoke test on a CPU with a few tiny layers
 
-SFT steps of all weights (forward, backward, AdamW) with logits of the trained tenth of the positions alone against
-logits of all of them, and with the kernels of flash-linear-attention against transformers' torch path; then greedy
-generation by transformers. Each case runs in a process of its own, so that its peak of memory is its own and the torch
-path never sees the kernels. The limits are measured on the same device: a large matrix product, and a large copy. A
-step's share of the compute limit (its MFU) counts 6 operations a parameter and token, of the head only where it has
-logits, and none of attention scores; generation's share of the bandwidth limit counts the weights once a step.
+Compares SFT steps of all weights (forward, backward, AdamW) with logits only at the trained tenth of the positions and
+with logits at all positions, and with the kernels of flash-linear-attention and transformers' torch path; then greedy
+generation with transformers. Each case runs in its own process, so that its peak memory is separate and the torch path
+never sees the kernels. The limits are measured on the same device, with a large matrix product and a large copy. A
+step's share of the compute limit (MFU) counts 6 operations per parameter and token, for the head only where it has
+logits, and none for attention scores; generation's share of the bandwidth limit counts the weights once per step.
 
-Shape: 24 layers of width 2,048, feed-forward 6,144, every fourth with full attention (8 heads of 256, 2 of keys), the
-others linear (16 heads of 128 for keys and values), 248,320 tokens, tied: 1.9 billion parameters. It asserts nothing.
+Shape: 24 layers of width 2,048, feed-forward 6,144, every fourth with full attention (8 heads of 256, 2 KV heads), the
+others linear (16 heads of 128 for keys and values), tied vocabulary of 248,320 tokens: 1.9 billion parameters. Asserts
+nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TRAINED = 10
-"""One position in so many is trained."""
+"""One in this many positions is trained."""
 HIDDEN_MODULES = ("fla", "causal_conv1d")
 CASES = {
     "SFT, trained head, kernels": ("sft", "trained", "kernels"),
@@ -39,11 +40,11 @@ CASES = {
 
 @dataclass(frozen=True)
 class Size:
-    """Of the model and of the work."""
+    """Size of the model and of the workload."""
 
     layers: int
     width: int
-    forward: int
+    feed_forward: int
     vocabulary: int
     rows: int
     positions: int
@@ -63,8 +64,8 @@ def main() -> None:
     figures = {}
     for name in ("limits", *CASES):
         command = [sys.executable, __file__, "--case", name, *(["--tiny"] if options.tiny else [])]
-        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        figures[name] = json.loads(ended.stdout.splitlines()[-1]) if ended.returncode == 0 else None
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        figures[name] = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
         print(f"{name}: {figures[name] or 'did not run, see above'}", file=sys.stderr, flush=True)
     show(figures)
 
@@ -72,26 +73,26 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--tiny", action="store_true", help="tiny sizes on a CPU, kernels or not; its figures mean nothing"
+        "--tiny", action="store_true", help="tiny sizes on a CPU, with or without kernels; the figures are meaningless"
     )
     parser.add_argument("--case", choices=["limits", *CASES], help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def case(name: str, tiny: bool) -> dict[str, Any]:
-    """The figures of one case, in this process."""
+    """Measure one case in this process."""
     import torch
 
     if not tiny and not torch.cuda.is_available():
-        raise SystemExit("no GPU that torch can use; --tiny runs on a CPU")
+        raise SystemExit("torch cannot use a GPU here; --tiny runs on a CPU")
     size, device = (TINY, "cpu") if tiny else (FULL, "cuda")
     if name == "limits":
         return {"device": device if tiny else torch.cuda.get_device_name(0), **limits(device, tiny)}
     work, head, path = CASES[name]
     if path == "torch":
         sys.modules |= dict.fromkeys(HIDDEN_MODULES)  # type: ignore[arg-type]
-    elif not tiny and (absent := [module for module in HIDDEN_MODULES if not importable(module)]):
-        raise SystemExit(f"{', '.join(absent)}: not installed, so there are no kernels to measure")
+    elif not tiny and (missing := [module for module in HIDDEN_MODULES if not importable(module)]):
+        raise SystemExit(f"cannot measure the kernels: {', '.join(missing)} not installed")
     model = random_model(size, device)
     figures = sft(model, size, head) if work == "sft" else generate(model, size)
     peak = torch.cuda.max_memory_allocated() / 2**30 if not tiny else None
@@ -117,7 +118,7 @@ def random_model(size: Size, device: str) -> Any:
     config = Qwen3_5TextConfig(
         vocab_size=size.vocabulary,
         hidden_size=size.width,
-        intermediate_size=size.forward,
+        intermediate_size=size.feed_forward,
         num_hidden_layers=size.layers,
         layer_types=[("linear_attention", "full_attention")[i % 4 == 3] for i in range(size.layers)],
         tie_word_embeddings=True,
@@ -133,7 +134,7 @@ def random_model(size: Size, device: str) -> Any:
 
 
 def sft(model: Any, size: Size, head: str) -> dict[str, float]:
-    """Tokens a second, and operations a second that count."""
+    """Tokens per second and counted operations per second of training steps."""
     import torch
 
     shape = (size.rows, size.positions)
@@ -153,24 +154,24 @@ def sft(model: Any, size: Size, head: str) -> dict[str, float]:
 
     seconds = timed(step, size.steps, model.device.type)
     tokens = size.rows * size.positions
-    of_head = size.vocabulary * size.width
-    body = sum(parameter.numel() for parameter in model.parameters()) - of_head
+    head_size = size.vocabulary * size.width
+    body_size = sum(parameter.numel() for parameter in model.parameters()) - head_size
     scored = int(chosen.sum()) if head == "trained" else tokens
-    return {"tokens_per_s": tokens / seconds, "flop_per_s": 6 * (body * tokens + of_head * scored) / seconds}
+    return {"tokens_per_s": tokens / seconds, "flop_per_s": 6 * (body_size * tokens + head_size * scored) / seconds}
 
 
 def generate(model: Any, size: Size) -> dict[str, float]:
-    """Tokens a second of a batch, and bytes of weights read a second."""
+    """Generated tokens per second, and bytes of weights read per second."""
     import torch
 
     prompt = torch.randint(size.vocabulary, (size.rows * 8, size.positions // 4), device=model.device)
     settings = {"max_new_tokens": size.new_tokens, "min_new_tokens": size.new_tokens, "do_sample": False}
     model.eval()
 
-    def whole() -> None:
+    def generate_batch() -> None:
         model.generate(prompt, attention_mask=torch.ones_like(prompt), pad_token_id=0, **settings)
 
-    seconds = timed(whole, 1, model.device.type)
+    seconds = timed(generate_batch, 1, model.device.type)
     weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
     return {
         "tokens_per_s": prompt.shape[0] * size.new_tokens / seconds,
@@ -179,13 +180,13 @@ def generate(model: Any, size: Size) -> dict[str, float]:
 
 
 def limits(device: str, tiny: bool) -> dict[str, float]:
-    """Operations a second of a large matrix product, and bytes a second of a large copy, reads and writes counted."""
+    """Operations per second of a large matrix product; bytes per second, read and written, of a large copy."""
     import torch
 
     side, length = (256, 2**20) if tiny else (8192, 2**30)
     dtype = torch.float32 if tiny else torch.bfloat16
-    one, other = torch.randn(2, side, side, device=device, dtype=dtype)
-    product = timed(lambda: one @ other, 20, device)
+    left, right = torch.randn(2, side, side, device=device, dtype=dtype)
+    product = timed(lambda: left @ right, 20, device)
     source = torch.zeros(length, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
     copy = timed(lambda: target.copy_(source), 20, device)
@@ -193,7 +194,7 @@ def limits(device: str, tiny: bool) -> dict[str, float]:
 
 
 def timed(work: Callable[[], object], times: int, device: str) -> float:
-    """Seconds of one call, the mean of several after two that compile and warm up."""
+    """Mean seconds per call over `times` calls, after two warm-up calls that also compile."""
     import torch
 
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
@@ -213,22 +214,22 @@ def show(figures: dict[str, dict[str, Any] | None]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    most = figures["limits"]
-    if most is None:
-        raise SystemExit("the limits could not be measured")
-    table = Table("case", "tokens / s", "of the compute limit (MFU)", "of the bandwidth limit", "peak GiB")
+    limit = figures["limits"]
+    if limit is None:
+        raise SystemExit("the limits could not be measured; see the error above")
+    table = Table("case", "tokens / s", "share of compute limit (MFU)", "share of bandwidth limit", "peak GiB")
     for name in CASES:
         one = figures[name]
         if one is None:
             table.add_row(name, "did not run", "", "", "")
             continue
-        shares = [f"{one[key] / most[key]:.1%}" if key in one else "" for key in ("flop_per_s", "bytes_per_s")]
+        shares = [f"{one[key] / limit[key]:.1%}" if key in one else "" for key in ("flop_per_s", "bytes_per_s")]
         peak = "" if one["peak_gib"] is None else f"{one['peak_gib']:.1f}"
         table.add_row(name, f"{one['tokens_per_s']:,.0f}", *shares, peak)
     console = Console(width=120)
     console.print(table)
     console.print(
-        f"{most['device']}: {most['flop_per_s'] / 1e12:.1f} TFLOP/s, {most['bytes_per_s'] / 1e12:.2f} TB/s, "
+        f"{limit['device']}: {limit['flop_per_s'] / 1e12:.1f} TFLOP/s, {limit['bytes_per_s'] / 1e12:.2f} TB/s, "
         f"torch {version('torch')}, transformers {version('transformers')}, {time.strftime('%Y-%m-%d')}"
     )
 

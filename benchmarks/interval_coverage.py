@@ -1,11 +1,10 @@
-"""How often the 95 % intervals of corrected rates hold the true rate, in simulation.
+"""Coverage of the 95 % intervals of corrected rates, in simulation.
 
     python benchmarks/interval_coverage.py
 
 Each line is one judge (sensitivity, specificity) and one true rate on N rows. Rogan-Gladen gets 400 labelled items of
-another population, 36 % of them genuine; the prediction-powered estimate gets labels of a random draw of the rows
-themselves, 100 or half of them where there are fewer. Beside them, how often the raw rate's Wilson interval holds the
-true rate.
+another population, 36 % of them genuine; the prediction-powered estimate gets labels of a random sample of the rows
+themselves, 100 or at most half of them. The coverage of the raw rate's Wilson interval is printed for comparison.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ LABELLED = 100
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge of known error on rows of a known true rate."""
+    """A judge with known errors, on rows with a known true rate."""
 
     sensitivity: float
     specificity: float
@@ -38,28 +37,28 @@ class Judge:
 
 
 def simulate(judge: Judge, random: np.random.Generator) -> dict[str, tuple[Estimate, float]]:
-    """One measurement: each estimate with the half of its interval's width, by its name."""
+    """Simulate one measurement: name -> the estimate and half the width of its interval."""
     true = random.random(judge.rows) < judge.prevalence
-    said = random.random(judge.rows) < np.where(true, judge.sensitivity, 1 - judge.specificity)
-    observed = Rate(int(said.sum()), judge.rows)
-    yes = int(random.binomial(ITEMS, ITEMS_GENUINE))
-    right = random.binomial([yes, ITEMS - yes], [judge.sensitivity, judge.specificity])
-    shares = (Share(hits / items, items) for hits, items in zip(right, (yes, ITEMS - yes), strict=True))
-    draw = range(min(LABELLED, judge.rows // 2))
-    labelled = [LabelledRow(bool(said[row]), bool(true[row]), row) for row in draw]
-    found = {
+    judged = random.random(judge.rows) < np.where(true, judge.sensitivity, 1 - judge.specificity)
+    observed = Rate(int(judged.sum()), judge.rows)
+    genuine = int(random.binomial(ITEMS, ITEMS_GENUINE))
+    correct = random.binomial([genuine, ITEMS - genuine], [judge.sensitivity, judge.specificity])
+    shares = (Share(hits / items, items) for hits, items in zip(correct, (genuine, ITEMS - genuine), strict=True))
+    sample = range(min(LABELLED, judge.rows // 2))
+    labelled = [LabelledRow(bool(judged[row]), bool(true[row]), row) for row in sample]
+    estimates = {
         "raw": Estimate(observed.point, observed.interval()),
         "Rogan-Gladen": rogan_gladen(observed, *shares),
         "prediction-powered": prediction_powered(labelled, observed),
     }
-    widths = {name: (e.interval.high - e.interval.low) / 2 if e.interval else 0.0 for name, e in found.items()}
-    return {name: (estimate, widths[name]) for name, estimate in found.items()}
+    widths = {name: (e.interval.high - e.interval.low) / 2 if e.interval else 0.0 for name, e in estimates.items()}
+    return {name: (estimate, widths[name]) for name, estimate in estimates.items()}
 
 
 def coverage(judge: Judge, repeats: int, seed: int = 0) -> dict[str, tuple[float, float, int]]:
-    """Share of the known intervals that hold the true rate, their mean half width, and how many are unknown."""
+    """Name -> the share of known intervals that contain the true rate, their mean half width, the number unknown."""
     random = np.random.default_rng([seed, *(int(1000 * value) for value in vars(judge).values())])
-    held: Counter[str] = Counter()
+    covered: Counter[str] = Counter()
     known: Counter[str] = Counter()
     widths: Counter[str] = Counter()
     for _ in range(repeats):
@@ -67,9 +66,9 @@ def coverage(judge: Judge, repeats: int, seed: int = 0) -> dict[str, tuple[float
             if estimate.interval is not None:
                 known[name] += 1
                 widths[name] += width
-                held[name] += estimate.interval.low <= judge.prevalence <= estimate.interval.high
+                covered[name] += estimate.interval.low <= judge.prevalence <= estimate.interval.high
     return {
-        name: (held[name] / known[name], widths[name] / known[name], repeats - known[name])
+        name: (covered[name] / known[name], widths[name] / known[name], repeats - known[name])
         for name in ("raw", "Rogan-Gladen", "prediction-powered")
     }
 
@@ -79,16 +78,16 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000)
     options = parser.parse_args()
     print("sens. spec.  true     N |   raw | Rogan-Gladen ±    unknown | prediction-powered ±")
-    lowest: dict[str, list[float]] = {}
+    shares_by_name: dict[str, list[float]] = {}
     for values in itertools.product(SENSITIVITY, SPECIFICITY, PREVALENCE, ROWS):
         judge = Judge(*values)
         found = coverage(judge, options.repeats)
         (raw, _, _), (rogan, half, unknown), (powered, own_half, _) = found.values()
-        told = f"{judge.sensitivity:4.2f}  {judge.specificity:4.2f}  {judge.prevalence:4.2f}  {judge.rows:4d}"
-        print(f"{told} | {raw:5.3f} | {rogan:5.3f} {half:12.3f} {unknown:7d} | {powered:5.3f} {own_half:14.3f}")
+        settings = f"{judge.sensitivity:4.2f}  {judge.specificity:4.2f}  {judge.prevalence:4.2f}  {judge.rows:4d}"
+        print(f"{settings} | {raw:5.3f} | {rogan:5.3f} {half:12.3f} {unknown:7d} | {powered:5.3f} {own_half:14.3f}")
         for name, (share, _, _) in found.items():
-            lowest.setdefault(name, []).append(share)
-    for name, shares in lowest.items():
+            shares_by_name.setdefault(name, []).append(share)
+    for name, shares in shares_by_name.items():
         print(f"{name:18}: mean {np.mean(shares):.3f}, lowest {min(shares):.3f}, highest {max(shares):.3f}")
 
 

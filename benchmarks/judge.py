@@ -1,11 +1,11 @@
-"""How much of what a server could answer the judge `openai` gets out of it, and inspect-ai's model-graded scorer.
+"""How close the judge `openai`, and inspect-ai's model-graded scorer, come to the maximum rate of a server.
 
     python benchmarks/judge.py [--rows 1000] [--without-peer]
 
-A server in a process of its own takes 200 ms for each reply, so 64 requests at once could make 320 a second. Prints the
-rate reached as a share of that (aim: at least 0.95), the share that whole rounds of 64 allow at best, the CPU time of a
-row, which sets the rate where a core is shared, and the rate of a second pass, which finds all in the cache. Then
-inspect-ai's `model_graded_qa` asks the same server about the same rows. It asserts no time.
+A server in its own process takes 200 ms per reply, so 64 concurrent requests allow 320 per second. Prints the achieved
+rate as a share of that (target: at least 0.95), the maximum share with whole rounds of 64, the CPU time per row, which
+limits the rate on a shared core, and the rate of a second pass, served from the cache. Then inspect-ai's
+`model_graded_qa` grades the same rows with the same server. Asserts no time.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from eval.judges.openai import Judge
 
 HERE = Path(__file__).parent
 LATENCY_S, CONCURRENCY = 0.2, 64
-AIM = 0.95
-COUNTED = ("prompt_tokens", "completion_tokens")
+TARGET = 0.95
+TOKEN_COUNTS = ("prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True)
 class Pass:
-    """All rows judged once: wall and CPU seconds of the client, not of the server."""
+    """One pass over all rows: wall and CPU seconds of the client, without the server."""
 
     seconds: float
     cpu: float
@@ -56,35 +56,35 @@ def main() -> None:
     ours, again = zip(*(run(dialogues) for _ in range(options.repeats)), strict=True)
     rounds = options.rows / CONCURRENCY
     print(f"{options.rows} rows, {options.repeats} repeats, {LATENCY_S * 1000:.0f} ms, concurrency {CONCURRENCY}")
-    print(f"at best      {rounds / math.ceil(rounds):.3f} of concurrency / latency, in whole rounds")
-    share = told("judge openai", options.rows, ours)
+    print(f"maximum      {rounds / math.ceil(rounds):.3f} of concurrency / latency, in whole rounds")
+    share = print_share("judge openai", options.rows, ours)
     print(f"from cache   {options.rows / statistics.median(one.seconds for one in again):.0f} rows/s")
     if not options.without_peer:
-        told("inspect-ai", options.rows, [inspect(dialogues) for _ in range(options.repeats)])
-    print(f"aim {AIM:.2f}: {'reached' if share >= AIM else 'MISSED'}")
+        print_share("inspect-ai", options.rows, [inspect(dialogues) for _ in range(options.repeats)])
+    print(f"target {TARGET:.2f}: {'reached' if share >= TARGET else 'MISSED'}")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--without-peer", action="store_true", help="leave inspect-ai out, and its environment")
+    parser.add_argument("--without-peer", action="store_true", help="skip inspect-ai and its environment")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def told(name: str, rows: int, passes: Any) -> float:
-    """Print what the passes reached; returns the median share of concurrency / latency."""
+def print_share(name: str, rows: int, passes: Any) -> float:
+    """Print the rate of the passes as a share of concurrency / latency; returns the median."""
     shares = sorted(rows / one.seconds * LATENCY_S / CONCURRENCY for one in passes)
     cpu = statistics.median(one.cpu for one in passes) * 1000 / rows
     median = statistics.median(shares)
-    between = f"range {shares[0]:.3f} to {shares[-1]:.3f}"
-    print(f"{name:12} {median:.3f} of concurrency / latency ({between}), {cpu:.2f} CPU ms a row")
+    spread = f"range {shares[0]:.3f} to {shares[-1]:.3f}"
+    print(f"{name:12} {median:.3f} of concurrency / latency ({spread}), {cpu:.2f} CPU ms per row")
     return median
 
 
 def dialogue(number: int) -> Dialogue:
-    """A conversation of usual size, different for each number."""
+    """A conversation of typical size, different for each number."""
     query = f"A baker fills {number} trays with 15 rolls each and sells all but 12. How many are sold? " * 2
     response = f"Each tray holds 15 rolls, so there are {number} * 15 = {number * 15} rolls to begin with. " * 8
     turn = f"Why do you take the 12 away from {number * 15}?"
@@ -92,7 +92,7 @@ def dialogue(number: int) -> Dialogue:
 
 
 def run(dialogues: list[Dialogue]) -> tuple[Pass, Pass]:
-    """A first pass over the dialogues and a second one, after one row that imports what is needed."""
+    """A first and a second pass over the dialogues, after one warm-up row that triggers imports."""
     with server() as url, tempfile.TemporaryDirectory() as folder:
         judge = Judge(
             model="judge",
@@ -114,7 +114,7 @@ def run(dialogues: list[Dialogue]) -> tuple[Pass, Pass]:
 
 
 def inspect(dialogues: list[Dialogue]) -> Pass:
-    """The same rows by inspect-ai, which must grade all of them."""
+    """One pass over the same rows by inspect-ai, which must grade all of them."""
     with server() as url, tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.jsonl"
         with rows.open("w", encoding="utf-8") as file:
@@ -129,16 +129,16 @@ def inspect(dialogues: list[Dialogue]) -> Pass:
 
 
 class Server(JudgeServer):
-    """Answers either client in its own form, with the fields that OpenAI's SDK believes in."""
+    """Replies to either client in the form it expects, with the fields that OpenAI's SDK requires."""
 
     def completion(self, request: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-        made = super().completion(request, changes)
-        usage = made["usage"]
-        return {**made, "created": 0, "usage": {**usage, "total_tokens": sum(map(usage.get, COUNTED))}}
+        completion = super().completion(request, changes)
+        usage = completion["usage"]
+        return {**completion, "created": 0, "usage": {**usage, "total_tokens": sum(map(usage.get, TOKEN_COUNTS))}}
 
 
 def serve() -> None:
-    """Serve until standard input ends."""
+    """Serve until standard input is closed."""
 
     def answer(request: dict[str, Any]) -> str:
         return json.dumps(VERDICT) if "response_format" in request else "It does. GRADE: C"

@@ -1,4 +1,4 @@
-"""Answer prompts by inspect-ai's `hf` provider and a numeric match, in its own environment; run by `peers.py`.
+"""Answers prompts with inspect-ai's `hf` provider and a numeric match, in its own environment; run by `peers.py`.
 
 python benchmarks/peer_inspect.py PROMPTS OUT MODEL MAX_TOKENS BATCH
 """

@@ -1,9 +1,9 @@
-"""Grade texts by inspect-ai's `model_graded_qa`, in its own environment; run by `judge.py`.
+"""Grades texts with inspect-ai's `model_graded_qa`, in its own environment; run by `judge.py`.
 
     python benchmarks/peer_inspect_judge.py URL ROWS CONCURRENCY
 
-ROWS is JSON lines with `query`, `response` and `turn`. Prints the seconds of `eval`, without those of imports, and how
-many rows got a grade.
+ROWS is JSON lines with `query`, `response` and `turn`. Prints the seconds of `eval`, excluding imports, and how many
+rows were graded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answer prompts by lm-eval's `hf` model and `generate_until`, in its own environment; run by `peers.py`.
+"""Answers prompts with lm-eval's `hf` model and `generate_until`, in its own environment; run by `peers.py`.
 
 python benchmarks/peer_lm_eval.py PROMPTS OUT MODEL MAX_TOKENS BATCH
 """
@@ -14,9 +14,9 @@ from typing import Any
 NUMBER = re.compile(r"-?\d[\d,]*")
 
 
-def graded(row: dict[str, Any], results: list[str]) -> dict[str, float]:
-    found = NUMBER.findall(results[0])
-    return {"right": float(bool(found) and found[-1].replace(",", "") == row["reference"])}
+def grade(row: dict[str, Any], results: list[str]) -> dict[str, float]:
+    numbers = NUMBER.findall(results[0])
+    return {"correct": float(bool(numbers) and numbers[-1].replace(",", "") == row["reference"])}
 
 
 def main(prompts: str, out: str, model_folder: str, max_tokens: str, batch: str) -> None:
@@ -30,9 +30,9 @@ def main(prompts: str, out: str, model_folder: str, max_tokens: str, batch: str)
         "output_type": "generate_until",
         "doc_to_text": lambda row: row["rendered"],
         "doc_to_target": lambda row: row["reference"],
-        "process_results": graded,
+        "process_results": grade,
         "generation_kwargs": {"until": ["<|im_end|>"], "max_gen_toks": int(max_tokens), "do_sample": False},
-        "metric_list": [{"metric": "right", "aggregation": "mean", "higher_is_better": True}],
+        "metric_list": [{"metric": "correct", "aggregation": "mean", "higher_is_better": True}],
     }
     results: Any = simple_evaluate(
         model="hf",
@@ -44,7 +44,7 @@ def main(prompts: str, out: str, model_folder: str, max_tokens: str, batch: str)
     )
     with Path(out).open("w", encoding="utf-8") as file:
         for sample in results["samples"]["prompts"]:
-            row = {"prompt": sample["doc"]["prompt"], "text": sample["resps"][0][0], "correct": sample["right"] == 1}
+            row = {"prompt": sample["doc"]["prompt"], "text": sample["resps"][0][0], "correct": sample["correct"] == 1}
             file.write(json.dumps(row) + "\n")
 
 

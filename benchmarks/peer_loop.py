@@ -1,9 +1,9 @@
-"""Answer prompts by a plain loop over `generate` of transformers; run by `peers.py`.
+"""Answers prompts with a plain loop over transformers' `generate`; run by `peers.py`.
 
     python benchmarks/peer_loop.py PROMPTS OUT MODEL MAX_TOKENS BATCH
 
-What a script of a few lines does: padded batches in the order of the file, the last number of a text against the
-reference, a line a row. PROMPTS has the rendered prompt as `rendered`.
+What a script of a few lines does: padded batches in file order, the last number of a text compared with the reference,
+one output line per row. PROMPTS has the rendered prompt as `rendered`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def main(prompts: str, out: str, model_folder: str, max_tokens: str, batch: str)
             inputs = tokenizer(texts, return_tensors="pt", padding=True, add_special_tokens=False)
             output = model.generate(**inputs, **settings)[:, inputs["input_ids"].shape[1] :]
             for row, text in zip(chosen, tokenizer.batch_decode(output, skip_special_tokens=True), strict=True):
-                found = NUMBER.findall(text)
-                correct = bool(found) and found[-1].replace(",", "") == row["reference"]
+                numbers = NUMBER.findall(text)
+                correct = bool(numbers) and numbers[-1].replace(",", "") == row["reference"]
                 file.write(json.dumps({"prompt": row["prompt"], "text": text, "correct": correct}) + "\n")
 
 

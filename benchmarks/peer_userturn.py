@@ -1,9 +1,9 @@
-"""Answer prompts by the answer stage of our probe; run by `peers.py`.
+"""Answers prompts with the answer stage of our probe; run by `peers.py`.
 
     python benchmarks/peer_userturn.py CONFIG OUT
 
-CONFIG is a probe's, in JSON. Loads, generates, grades and stores as `eval/probe_run.py` does, and stops before the user
-turns; writes to OUT, a line a row.
+CONFIG is a probe configuration in JSON. Loads, generates, grades and stores like `eval/probe_run.py`, but stops before
+the user turns; writes one line per row to OUT.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def main(config_path: str, out: str) -> None:
         seconds["answers"] = time.perf_counter() - started
         with Path(out).open("w", encoding="utf-8") as file:
             for dialogue in answers:
-                said = dialogue.messages[-1]
-                row = {"prompt": dialogue.messages[0].text, "text": said.text, "correct": dialogue.correct}
+                answer = dialogue.messages[-1]
+                row = {"prompt": dialogue.messages[0].text, "text": answer.text, "correct": dialogue.correct}
                 file.write(json.dumps(row) + "\n")
     print(json.dumps({name: round(value, 1) for name, value in seconds.items()}))
 

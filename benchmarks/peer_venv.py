@@ -1,8 +1,8 @@
-"""The virtual environments of programs that ours is compared with: one each, in a cache folder, with exact versions.
+"""Virtual environments for the evaluators that ours is compared with: one each, in a cache folder, with fixed versions.
 
-    python benchmarks/peer_venv.py          makes those that are missing and prints their interpreters
+    python benchmarks/peer_venv.py          creates missing environments and prints their interpreters
 
-Their dependencies and ours need not fit together. On Linux, PyPI's torch is a CUDA build of several GB; set
+Their dependencies may conflict with ours. On Linux, PyPI's torch is a CUDA build of several GB; set
 `PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu` for the CPU build.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 CACHE = Path("~/.cache/userturn/peers").expanduser()
 HUGGING_FACE = ("torch==2.13.0", "transformers==5.17.0", "accelerate==1.15.0")
-"""The versions that our own environment has."""
+"""The versions of our own environment."""
 REQUIREMENTS = {
     "lm-eval": ("lm-eval[hf]==0.4.13", *HUGGING_FACE),
     "inspect-ai": ("inspect-ai==0.3.285", "openai==3.57.0", *HUGGING_FACE),
@@ -23,10 +23,10 @@ REQUIREMENTS = {
 
 
 def python_of(peer: str) -> Path:
-    """The interpreter of a peer's environment, which is made if it is missing or has other versions.
+    """The interpreter of a peer's environment, which is created if it is missing or has other versions.
 
     Raises:
-        CalledProcessError: pip couldn't install it; what it says is on standard error.
+        CalledProcessError: pip could not install it; its output is on standard error.
     """
     folder, wanted = CACHE / peer, "\n".join(REQUIREMENTS[peer])
     made, python = folder / "requirements.txt", folder / "bin" / "python"

@@ -1,13 +1,13 @@
-"""One full pass over the same prompts (load, generate, grade, write) by our probe and by what users would pick instead.
+"""One full pass over the same prompts (load, generate, grade, write) by our probe and by the alternatives.
 
     python benchmarks/peers.py [--rows 200] [--data-dir DATA]
 
-Each method is a process of its own, one after the other, with the same weights in float32, the same number of threads,
-the same questions (GSM8K's test split from `--data-dir` or USERTURN_DATA, else arithmetic of our own), greedy, and the
-same token limit: the answer stage of our probe, lm-eval (`hf`, `generate_until`), inspect-ai (`hf`), and a loop over
-`generate`. lm-eval and inspect-ai run in environments of their own, which are made on the first run. Aim: 1.5 times as
-fast as the fastest of them. CPU seconds are printed beside wall seconds, because other work on the machine comes and
-goes. Tokens are those of the texts, counted alike for all. It asserts nothing.
+Compares the answer stage of our probe, lm-eval (`hf`, `generate_until`), inspect-ai (`hf`) and a loop over `generate`.
+Each method runs in its own process, one after the other, greedy, with the same float32 weights, number of threads,
+token limit and questions (GSM8K's test split from `--data-dir` or USERTURN_DATA, otherwise our own arithmetic). lm-eval
+and inspect-ai run in their own environments, created on the first run. Target: 1.5 times as fast as the fastest of
+them. CPU seconds are printed next to wall seconds, because the load on the machine varies. Tokens are counted from the
+texts, with one tokenizer for all methods. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from eval.tasks import arithmetic, gsm8k
 HERE = Path(__file__).parent
 OURS = "userturn"
 PEERS = {"lm-eval": "peer_lm_eval.py", "inspect-ai": "peer_inspect.py", "transformers loop": "peer_loop.py"}
-AIM = 1.5
+TARGET = 1.5
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A whole process: seconds, and what it wrote."""
+    """One process: its wall and CPU seconds, and its output."""
 
     wall: float
     cpu: float
     tokens: int
-    right: int
-    said: str
+    correct: int
+    last_line: str
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path, default=Path(data) if data else None)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--max-tokens", type=int, default=96)
-    parser.add_argument("--batch", type=int, default=16, help="rows of a peer's batch; ours chooses its own")
+    parser.add_argument("--batch", type=int, default=16, help="rows in a batch of the peers; ours chooses its own")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--methods", nargs="+", choices=[OURS, *PEERS], default=[OURS, *PEERS])
     return parser.parse_args()
@@ -99,13 +99,13 @@ def command(name: str, folder: Path, prompts: Path, options: argparse.Namespace)
 
 
 def run(name: str, command: list[str], out: Path, options: argparse.Namespace, tokenizer: Any) -> Measured:
-    """Run a method to its end; it fails where the method does, or where it leaves a prompt out."""
+    """Run one method to completion; fails if the method fails."""
     threads = {variable: str(options.threads) for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     environment = {**os.environ, **threads, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     started = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout
-        said = process.stdout.read()
+        output = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
@@ -113,33 +113,33 @@ def run(name: str, command: list[str], out: Path, options: argparse.Namespace, t
         raise SystemExit(f"{name} ended with status {process.returncode}")
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     tokens = sum(len(tokenizer(row["text"], add_special_tokens=False)["input_ids"]) for row in rows)
-    last = said.strip().splitlines()[-1] if name == OURS else ""
-    return Measured(wall, used.ru_utime + used.ru_stime, tokens, sum(bool(row["correct"]) for row in rows), last)
+    last_line = output.strip().splitlines()[-1] if name == OURS else ""
+    return Measured(wall, used.ru_utime + used.ru_stime, tokens, sum(bool(row["correct"]) for row in rows), last_line)
 
 
 def show(measured: dict[str, Measured], rows: int, options: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("method", "wall s", "CPU s", "tokens", "tokens / s", "tokens / CPU s", "right", "ours is faster by")
+    table = Table("method", "wall s", "CPU s", "tokens", "tokens / s", "tokens / CPU s", "correct", "ours is faster by")
     ours = measured.get(OURS)
     ratios = {}
     for name, one in measured.items():
         rates = one.tokens / one.wall, one.tokens / one.cpu
-        over = ""
+        speedup = ""
         if ours and name != OURS:
             ratios[name] = (ours.tokens / ours.cpu) / rates[1]
-            over = f"{ours.tokens / ours.wall / rates[0]:.2f}x, by CPU time {ratios[name]:.2f}x"
+            speedup = f"{ours.tokens / ours.wall / rates[0]:.2f}x, by CPU time {ratios[name]:.2f}x"
         seconds = (f"{one.wall:.1f}", f"{one.cpu:.1f}")
-        table.add_row(name, *seconds, str(one.tokens), *(f"{rate:.1f}" for rate in rates), str(one.right), over)
+        table.add_row(name, *seconds, str(one.tokens), *(f"{rate:.1f}" for rate in rates), str(one.correct), speedup)
     console = Console(width=140)
     console.print(table)
     if ours:
-        console.print(f"seconds of ours: {ours.said}")
+        console.print(f"seconds of ours: {ours.last_line}")
     if ratios:
         least = min(ratios.values())
         console.print(
-            f"aim {AIM} over the fastest, by CPU time: {'reached' if least >= AIM else 'MISSED'} ({least:.2f})"
+            f"target {TARGET} over the fastest, by CPU time: {'reached' if least >= TARGET else 'MISSED'} ({least:.2f})"
         )
     commit = manifest.git_state(HERE)["commit"]
     setting = {"rows": rows, "limit": options.max_tokens, "batch of peers": options.batch, "threads": options.threads}

@@ -1,13 +1,13 @@
-"""User-turn tokens per second of our engine, against a plain `generate` loop and unsorted fixed batches.
+"""User-turn tokens per second of our engine, compared with a plain `generate` loop and unsorted fixed batches.
 
     python benchmarks/probe_throughput.py [--data-dir DATA] [--json]
 
 Reads GSM8K test questions with their solutions and HealthBench conversations with the physician's response, half each,
-from `--data-dir` or USERTURN_DATA, else the pocket conversations. Prompts are at most 640 tokens long, because stock
-attention over a padded batch of longer ones needs minutes and gigabytes here. All decode greedily. The loop is slow, so
-it runs on every fourth prompt by length, the same mix. The methods take turns within each repeat and a ratio is the
-median over repeats, because other work on the machine comes and goes; CPU seconds are printed for the same reason.
-Last, one probe run tells the share of its wall time that passes outside the engine. A benchmark: it asserts nothing.
+from `--data-dir` or USERTURN_DATA, otherwise the pocket conversations. Prompts are limited to 640 tokens, because stock
+attention over a padded batch of longer ones needs minutes and gigabytes on a CPU. All methods decode greedily. The loop
+is slow, so it runs on every fourth prompt by length, which keeps the mix. The methods alternate within each repeat, a
+ratio is the median over repeats, and CPU seconds are printed too, because the load on the machine varies. Finally, one
+probe run measures the share of its wall time outside the engine. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from eval.sources import read_source
 from eval.tasks import gsm8k, healthbench, pocket
 
 FIXED = 16
-"""Rows of a fixed batch."""
+"""Rows in a fixed batch."""
 LOOP_EVERY = 4
-"""The loop takes every fourth prompt by length."""
+"""The loop runs on every fourth prompt by length."""
 
 Run = Callable[[list[Prompt]], Iterable[tuple[int, ...]]]
 
@@ -62,8 +62,8 @@ def main() -> None:
     prompts: list[Prompt] = []
     for kind in (kinds := conversations(options.data_dir)):
         ids = ((dialogue.id, chat_format.open_turn(dialogue.messages, "user")) for dialogue in kind)
-        fitting = (Prompt(key, prompt, 0) for key, prompt in ids if len(prompt) <= options.longest)
-        prompts += islice(fitting, options.prompts // len(kinds))
+        short_enough = (Prompt(key, prompt, 0) for key, prompt in ids if len(prompt) <= options.longest)
+        prompts += islice(short_enough, options.prompts // len(kinds))
     random.Random(0).shuffle(prompts)
     stop_ids = chat_format.stop_ids("user")
     engine, plain = Engine(options.model), AutoModelForCausalLM.from_pretrained(options.model).eval()
@@ -103,7 +103,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="models/SmolLM2-135M-Instruct")
     parser.add_argument("--data-dir", type=Path, default=Path(folder) if folder else None)
     parser.add_argument("--prompts", type=int, default=64)
-    parser.add_argument("--longest", type=int, default=640, help="leave out longer prompts, in tokens")
+    parser.add_argument("--longest", type=int, default=640, help="skip longer prompts, in tokens")
     parser.add_argument("--max-tokens", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -111,7 +111,7 @@ def arguments() -> argparse.Namespace:
 
 
 def conversations(data_dir: Path | None) -> list[list[Dialogue]]:
-    """Dialogues that end in an assistant message, by kind, shuffled."""
+    """Shuffled dialogues that end in an assistant message, one list per kind."""
     if data_dir is None:
         return [[dialogue for dialogue in pocket.load() if dialogue.messages[-1].role == "assistant"]]
     columns = {"question": str, "answer": str}
@@ -135,7 +135,7 @@ def ours(
 def generate(
     model: Any, prompts: list[Prompt], rows: int, sampling: Sampling, stop_ids: frozenset[int]
 ) -> Iterator[tuple[int, ...]]:
-    """`generate` of transformers on batches of `rows` in the given order; each turn ends with its stop token."""
+    """transformers' `generate` on batches of `rows` prompts in the given order; each turn ends with its stop token."""
     import torch
 
     settings: dict[str, Any] = {"do_sample": False, "eos_token_id": sorted(stop_ids), "pad_token_id": min(stop_ids)}
@@ -166,7 +166,7 @@ def summary(runs: list[Measured], prompts: int) -> dict[str, float]:
 
 
 def ratios(ours: list[Measured], others: list[Measured]) -> dict[str, float]:
-    """How many times as fast the engine is, by wall time and by CPU time: medians over the repeats."""
+    """Speedup of the engine by wall time and by CPU time, medians over the repeats."""
     pairs = list(zip(ours, others, strict=True))
     return {
         "wall": round(median(a.tokens / a.wall * b.wall / b.tokens for a, b in pairs), 2),
@@ -175,7 +175,7 @@ def ratios(ours: list[Measured], others: list[Measured]) -> dict[str, float]:
 
 
 def outside_share(model: str, data_dir: Path | None) -> dict[str, float]:
-    """Wall seconds of one small probe run, and the share of them outside `Engine.generate`."""
+    """Wall seconds of one small probe run, and the share of them spent outside `Engine.generate`."""
     task = {"gsm8k": {"limit": 8}, "healthbench": {"limit": 8}} if data_dir else {"pocket": {"limit": 6}}
     with tempfile.TemporaryDirectory() as folder, engine_clock() as inside:
         config = Path(folder) / "probe.yaml"
@@ -193,7 +193,7 @@ def outside_share(model: str, data_dir: Path | None) -> dict[str, float]:
 
 @contextlib.contextmanager
 def engine_clock() -> Iterator[list[float]]:
-    """Adds up the wall seconds inside `Engine.generate`, without those in which it waits for its caller's prompts."""
+    """Accumulates the wall seconds inside `Engine.generate`, excluding the time it waits for its caller's prompts."""
     inside, original = [0.0], Engine.generate
 
     def timed(values: Iterable[Any], sign: int) -> Iterator[Any]:
@@ -222,11 +222,11 @@ def show(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("method", "prompts", "tokens", "tokens/s", "CPU ms/token", "engine is faster by", "by CPU time")
+    table = Table("method", "prompts", "tokens", "tokens/s", "CPU ms/token", "speedup of the engine", "by CPU time")
     for name, row in report["methods"].items():
-        over = report["engine_over"].get(name)
-        times = [f"{over['wall']:.2f}x", f"{over['cpu']:.2f}x"] if over else ["", ""]
-        table.add_row(name, *(str(value) for value in row.values()), *times)
+        speedup = report["engine_over"].get(name)
+        speedups = [f"{speedup['wall']:.2f}x", f"{speedup['cpu']:.2f}x"] if speedup else ["", ""]
+        table.add_row(name, *(str(value) for value in row.values()), *speedups)
     console = Console()
     console.print(table)
     outside = report["outside_engine"]

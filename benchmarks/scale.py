@@ -1,12 +1,12 @@
-"""Bookkeeping from a thousand rows on: whether time grows with the rows and no faster, and memory not at all.
+"""Scaling of the bookkeeping from 1,000 rows up: time should be linear in the rows, and memory flat.
 
     python benchmarks/scale.py [--sizes 1000 10000 100000] [--million]
 
-Each stage of a run without model and judge, in a process of its own for each size: rows written one by one as a probe
-writes them (`write`), the store opened again and every row looked up (`resume`), summed up (`summarise`), as the
-paper's tables (`tables`), compared with a second run (`compare`), and as reports (`report`). Prints the seconds, how
-much longer ten times the rows take (linear: 10), and the peak of memory above that of a hundred rows, in MiB. Seconds
-tell of this machine alone. It asserts nothing.
+Runs each stage that needs no model or judge, in its own process per size: rows are written one by one as in a probe
+(`write`), the store is reopened and every row looked up (`resume`), rows are summarised (`summarise`), turned into the
+paper's tables (`tables`), compared with a second run (`compare`) and written as reports (`report`). Prints the seconds,
+their ratio for ten times the rows (linear: 10), and the peak memory above that of a hundred rows, in MiB. Seconds hold
+for this machine only. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ STAGES = ("write", "resume", "summarise", "tables", "compare", "report")
 
 
 class FolderConfig(Config):
-    """What a run folder needs of a configuration."""
+    """The configuration fields that a run folder needs."""
 
-    run_dir: Path = Field(description="folder")
-    name: str = Field(description="of the model")
+    run_dir: Path = Field(description="run folder")
+    name: str = Field(description="name of the model")
 
 
 def main() -> None:
@@ -68,37 +68,37 @@ def arguments() -> argparse.Namespace:
 
 
 def in_process(name: str, folder: Path, size: int) -> dict[str, float]:
-    """Seconds and MiB of a stage, by this script in a process of its own."""
+    """Seconds and MiB of one stage, measured by this script in a separate process."""
     command = [sys.executable, __file__, "--stage", name, "--folder", str(folder), "--sizes", str(size)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    figures: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     print(f"{size:,} rows, {name}: {figures}", file=sys.stderr, flush=True)
     return figures
 
 
 def stage(name: str, folder: Path, size: int) -> dict[str, float]:
-    """Run one stage on the run folders "base" and "sft" in `folder`, of `size` rows together.
+    """Run one stage on the run folders "base" and "sft" in `folder`, which have `size` rows in total.
 
-    It runs on a hundred rows first, so that imports count in neither time nor memory.
+    It first runs on a hundred rows, to exclude imports from time and memory.
     """
     with tempfile.TemporaryDirectory(dir=folder) as small:
         for model in ("base", "sft") if name != "write" else ():
             write(Path(small) / model, model, 50)
-        work(name, Path(small), 100)
+        run_stage(name, Path(small), 100)
     before, started, busy = peak(), time.perf_counter(), time.process_time()
-    work(name, folder, size)
+    run_stage(name, folder, size)
     seconds, cpu = time.perf_counter() - started, time.process_time() - busy
     return {"seconds": round(seconds, 3), "cpu_s": round(cpu, 3), "mib": round(peak() - before, 1)}
 
 
-def work(name: str, folder: Path, size: int) -> None:
+def run_stage(name: str, folder: Path, size: int) -> None:
     for model in ("base", "sft"):
         if name == "write":
             write(folder / model, model, size // 2)
         elif name == "resume":
             resume(folder / model, model, size // 2)
         elif name == "summarise":
-            total(folder / model)
+            summarise_rows(folder / model)
     if name in ("tables", "compare", "report"):
         read(name, folder)
 
@@ -121,25 +121,25 @@ def read(name: str, folder: Path) -> None:
 
 
 def peak() -> float:
-    """The most memory that this process ever held, in MiB."""
+    """Peak memory of this process so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def row(model: str, number: int) -> Dialogue:
-    """A finished row of usual size; its identity is its number, alike for every model, and no two turns begin alike."""
+    """A finished row of typical size: its number identifies it for every model, and no two turns begin alike."""
     query = f"A baker fills {number} trays with 15 rolls each and sells all but 12 of them. How many are sold? " * 2
     loaded = Dialogue("gsm8k", (Message("user", query),), reference=str(number * 15 - 12), meta={"row": number})
     answer = f"Each tray holds 15 rolls, so there are {number} * 15 = {number * 15} rolls to begin with. " * 6
-    spoken = loaded.says(Message("assistant", answer, f"{model}@0", "stop", 150))
+    dialogue = loaded.says(Message("assistant", answer, f"{model}@0", "stop", 150))
     turn = f"Why {word(number)}, and why 12 from {number * 15}?"
-    spoken = spoken.says(Message("user", turn, f"{model}@0", "stop", 14))
+    dialogue = dialogue.says(Message("user", turn, f"{model}@0", "stop", 14))
     label = LABELS[(number + len(model)) % len(LABELS)]
     judgement = Judgement(label, label.endswith("followup"), "local-1")
-    return Dialogue("gsm8k", spoken.messages, loaded.reference, loaded.meta, number % 3 == 0, judgement, id=loaded.id)
+    return Dialogue("gsm8k", dialogue.messages, loaded.reference, loaded.meta, number % 3 == 0, judgement, id=loaded.id)
 
 
 def word(number: int) -> str:
-    """A word for each number: its digits as letters."""
+    """A distinct word per number: its digits as letters."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
@@ -168,7 +168,7 @@ def resume(folder: Path, model: str, size: int) -> None:
         raise RuntimeError(f"{missing} of {size} rows are missing")
 
 
-def total(folder: Path) -> None:
+def summarise_rows(folder: Path) -> None:
     with RowStore(folder / "rows.jsonl") as store:
         summarise(store)
 

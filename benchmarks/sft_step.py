@@ -1,18 +1,18 @@
-"""Time and memory of a training step with TRL's fused head, and with logits of every position.
+"""Time and memory of a training step with TRL's fused head, compared with logits at every position.
 
     python benchmarks/sft_step.py [--device cpu] [--json]
 
-The model is random and has two layers and the vocabulary of Qwen3.5, 248,320 tokens, tied to its embeddings; the last
-tenth of each row is trained, which is what a user turn is of a conversation. Three heads take turns within each repeat:
+The model is random, with two layers and Qwen3.5's vocabulary of 248,320 tokens, tied to the embeddings. The last tenth
+of each row is trained, about the share of a user turn in a conversation. Three heads alternate within each repeat:
 
     plain      logits of all positions, then cross entropy: what transformers does with labels
-    fused      TRL's head as it comes: in tiles; on a GPU of trained positions alone, on a CPU of all
-    trained    TRL's head of trained positions alone on a CPU too (`train/fused_head.py`)
+    fused      TRL's unmodified head: in tiles; only trained positions on a GPU, all positions on a CPU
+    trained    TRL's head restricted to trained positions on a CPU too (`train/fused_head.py`)
 
-A step is forward and backward, adapters trained or (`--full`) all weights. A ratio is the median over repeats of the
-time of a head over that of `plain` in the same repeat. Memory is the highest of one step above what the model holds; on
-a CPU each head is measured in a process of its own (Linux). All heads must give one loss. A benchmark: it asserts
-nothing else.
+A step is one forward and one backward pass, with adapters or (`--full`) all weights trained. A ratio is the median over
+repeats of a head's time over that of `plain` in the same repeat. Memory is the peak of one step above what the model
+holds; on a CPU each head is measured in its own process (Linux). All heads must give the same loss; nothing else is
+asserted.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def main() -> None:
                 "cpu_s": round(median(run.cpu for run in runs[head]), 4),
                 "wall_over_plain": ratio(runs[head], runs["plain"], "wall"),
                 "cpu_over_plain": ratio(runs[head], runs["plain"], "cpu"),
-                "memory_mib": step.memory(head) if options.device == "cuda" else memory_apart(head),
+                "memory_mib": step.memory(head) if options.device == "cuda" else memory_in_process(head),
             }
             for head in heads
         },
@@ -102,10 +102,10 @@ def arguments() -> argparse.Namespace:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--rows", type=int, help="rows of a batch (4; on a GPU 8)")
-    parser.add_argument("--tokens", type=int, help="tokens of a row (128; on a GPU 2048)")
-    parser.add_argument("--hidden", type=int, help="width of the model (256; on a GPU 2048)")
-    parser.add_argument("--full", action="store_true", help="train all weights, not adapters")
+    parser.add_argument("--rows", type=int, help="rows per batch (default: 4, on a GPU 8)")
+    parser.add_argument("--tokens", type=int, help="tokens per row (default: 128, on a GPU 2048)")
+    parser.add_argument("--hidden", type=int, help="width of the model (default: 256, on a GPU 2048)")
+    parser.add_argument("--full", action="store_true", help="train all weights instead of adapters")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--memory-of", choices=HEADS, help=argparse.SUPPRESS)
@@ -119,7 +119,7 @@ def arguments() -> argparse.Namespace:
 
 
 class Step:
-    """A model and a batch; `run` makes a forward and a backward pass through one of the heads."""
+    """A model and a batch; `run` does one forward and one backward pass through one of the heads."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         import torch
@@ -146,13 +146,13 @@ class Step:
             name: tensor.to(options.device)
             for name, tensor in (("input_ids", ids), ("attention_mask", torch.ones_like(ids)), ("labels", labels))
         }
-        self._drops = utils._use_triton
+        self._use_triton = utils._use_triton
 
     def run(self, head: str) -> Measured:
         """One step through `head`."""
         from trl.trainer import utils
 
-        utils._use_triton = self._drops
+        utils._use_triton = self._use_triton
         if head == "trained":
             score_trained_positions_alone()
         self._wait()
@@ -165,7 +165,7 @@ class Step:
         return measured
 
     def memory(self, head: str) -> float:
-        """The most that one step holds above the model, in MiB: of the GPU, or of this process if it is a fresh one."""
+        """Peak memory of one step above the model, in MiB, on the GPU or, in a fresh process, on the CPU."""
         import torch
 
         if self._cuda:
@@ -174,7 +174,7 @@ class Step:
             self.run(head)
             return round((torch.cuda.max_memory_allocated() - held) / MIB, 1)
         gc.collect()
-        Path("/proc/self/clear_refs").write_text("5")  # begin a new peak: that of building the model is higher
+        Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM: building the model peaks higher
         held = kib_of_this_process("VmRSS")
         self.run(head)
         return round((kib_of_this_process("VmHWM") - held) / 1024, 1)
@@ -186,15 +186,15 @@ class Step:
             torch.cuda.synchronize()
 
 
-def memory_apart(head: str) -> float:
-    """`Step.memory` in a process of its own, started as this one was."""
+def memory_in_process(head: str) -> float:
+    """`Step.memory` in a separate process with the same options."""
     command = [sys.executable, *sys.argv, "--memory-of", head]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout)["mib"])
 
 
 def kib_of_this_process(field: str) -> int:
-    """A field of memory in /proc/self/status: "VmRSS" is held now, "VmHWM" the peak."""
+    """A memory field of /proc/self/status: "VmRSS" is the current value, "VmHWM" the peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
@@ -218,7 +218,7 @@ def show(report: dict[str, Any]) -> None:
             f"{head:<9}{found['wall_s']:>9.3f}{found['cpu_s']:>9.3f}{found['wall_over_plain']:>12.2f}"
             f"{found['cpu_over_plain']:>11.2f}{found['memory_mib']:>12.0f}"
         )
-    print(f"largest difference of the losses: {report['largest_difference_of_losses']:.1e}")
+    print(f"largest difference between the losses: {report['largest_difference_of_losses']:.1e}")
 
 
 if __name__ == "__main__":
