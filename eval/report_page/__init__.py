@@ -1,1 +1,1 @@
-"""The report as a page: its facts, its drawings, its dialogues, and the template that holds them."""
+"""The HTML report: its facts, drawings, tables, dialogues and templates."""

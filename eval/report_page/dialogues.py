@@ -1,7 +1,7 @@
-"""The dialogues of a report: each as one line of JSON, spread over as many parts as a browser can open one by one.
+"""The dialogues of a report: each row as one line of JSON, split into parts small enough for a browser.
 
-A browser can open some megabytes of text, not every run there may be. Which part a dialogue is in depends on its id
-alone, alike in every run, never on what was generated or judged, so that each part is a fair sample of all rows.
+A dialogue's part depends only on its id, so it is the same in every run and independent of what was generated or
+judged; each part is a random sample of all rows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from eval.report_page.inert import json_for_html
 from eval.summary import answer_of, setting_of, user_turn_of
 
 MAX_TEXT = 50_000
-"""Characters of one text that are shown."""
+"""Characters shown of one text."""
 UNWRITTEN = 2**23
-"""Characters of entries that wait in memory before they are appended to the files of their parts."""
+"""Characters of entries buffered in memory before they are appended to the files of their parts."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a part holds on average at most: rows, a dialogue counting once per run, and bytes of the runs' files."""
+    """Average size limits of a part: rows (a dialogue counts once per run), and bytes of the runs' files."""
 
     rows: int = 5_000
     bytes: int = 20_000_000
@@ -38,22 +38,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the dialogues, in a file of their entries."""
+    """Some of the dialogues, with the file of their entries."""
 
     path: Path
     dialogues: int
-    """Each with a row a run that has it."""
+    """Distinct dialogues, each with a row per run that has it."""
     gated: int
     """Dialogues whose text is withheld."""
 
     def entries(self) -> Iterator[str]:
-        """Its rows, one line of JSON each, run by run."""
+        """Its rows as one line of JSON each, run by run."""
         return (entry for _, _, entry in _spooled(self.path))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """All dialogues of a report."""
+    """All dialogues of a report, in parts."""
 
     parts: tuple[Part, ...]
     failures: tuple[tuple[int, str, str, str, int], ...]
@@ -67,7 +67,7 @@ class Spread:
 
 @dataclass
 class _Spool:
-    """Appends entries to the file of their part, a file at a time and some megabytes at once."""
+    """Buffers entries, and appends them to the files of their parts some megabytes at a time."""
 
     folder: Path
     waiting: dict[int, list[str]] = field(default_factory=dict)
@@ -90,10 +90,10 @@ class _Spool:
 
 
 def spread(runs: Sequence[Run], limits: Limits, allow_gated_text: bool, folder: Path) -> Spread:
-    """Put the entry of every row into the file of its part in `folder`; time is linear in the rows, memory bounded.
+    """Write the entry of every row to the file of its part in `folder`, in linear time and bounded memory.
 
     Raises:
-        ConfigError: a line of a run is no row.
+        ConfigError: a run has a malformed row.
     """
     parts = number_of_parts(runs, limits)
     spool = _Spool(folder)
@@ -106,15 +106,14 @@ def spread(runs: Sequence[Run], limits: Limits, allow_gated_text: bool, folder: 
             if row.failure:
                 failures[number, row.task, row.failure.stage, row.failure.kind] += 1
     spool.write()
-    counted = [_counted(spool.path(part)) for part in range(parts)]
     return Spread(
-        parts=tuple(counted),
-        failures=tuple((*key, count) for key, count in sorted(failures.items(), key=_in_order)),
+        parts=tuple(_read_part(spool.path(part)) for part in range(parts)),
+        failures=tuple((*key, count) for key, count in sorted(failures.items(), key=_display_order)),
     )
 
 
 def number_of_parts(runs: Sequence[Run], limits: Limits) -> int:
-    """Parts that hold no more than the limits on average; read from the sizes of the files."""
+    """The number of parts that keeps their average size within the limits."""
     rows = bytes = 0
     for path in (path / "rows.jsonl" for run in runs for path in run.paths):
         bytes += path.stat().st_size
@@ -124,12 +123,12 @@ def number_of_parts(runs: Sequence[Run], limits: Limits) -> int:
 
 
 def part_of(id: str, parts: int) -> int:
-    """The part of a dialogue, from 0: its id's SHA-256 modulo the number of parts."""
+    """The part of a dialogue, from 0: the SHA-256 of its id modulo the number of parts."""
     return int.from_bytes(hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest()[:8]) % parts
 
 
 def encode(row: Dialogue, run: int, allow_gated_text: bool) -> str:
-    """One row as JSON that is inert inside HTML; which message is the answer and which the measured turn is told."""
+    """One row as JSON that is safe inside HTML, with the places of the answer and of the measured user turn."""
     answer, turn = answer_of(row), user_turn_of(row)
     setting, state, gated = setting_of(row), row.state, bool(row.meta.get("gated")) and not allow_gated_text
     shown = displayable(row, allow_gated_text)
@@ -160,14 +159,14 @@ def encode(row: Dialogue, run: int, allow_gated_text: bool) -> str:
     )
 
 
-def _counted(path: Path) -> Part:
-    seen: set[str] = set()
+def _read_part(path: Path) -> Part:
+    ids: set[str] = set()
     gated: set[str] = set()
     for withheld, id, _ in _spooled(path):
-        seen.add(id)
+        ids.add(id)
         if withheld:
             gated.add(id)
-    return Part(path, len(seen), len(gated))
+    return Part(path, len(ids), len(gated))
 
 
 def _spooled(path: Path) -> Iterator[tuple[bool, str, str]]:
@@ -181,10 +180,10 @@ def _spooled(path: Path) -> Iterator[tuple[bool, str, str]]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "text": _cut(message.text), "by": message.by}
-    told |= {"finish": message.finish, "tokens": message.tokens}
-    told["reasoning"] = message.reasoning and _cut(message.reasoning)
-    return {key: value for key, value in told.items() if value is not None}
+    fields: dict[str, Any] = {"role": message.role, "text": _cut(message.text), "by": message.by}
+    fields |= {"finish": message.finish, "tokens": message.tokens}
+    fields["reasoning"] = message.reasoning and _cut(message.reasoning)
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _cut(text: str) -> str:
@@ -192,6 +191,6 @@ def _cut(text: str) -> str:
     return text if beyond <= 0 else f"{text[:MAX_TEXT]}\n[{beyond} more characters in rows.jsonl]"
 
 
-def _in_order(counted: tuple[tuple[int, str, str, str], int]) -> tuple[int, tuple[int, str], str, str]:
+def _display_order(counted: tuple[tuple[int, str, str, str], int]) -> tuple[int, tuple[int, str], str, str]:
     (run, task, stage, kind), _ = counted
     return run, place(task), stage, kind

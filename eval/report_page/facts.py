@@ -1,4 +1,4 @@
-"""What the runs were made with, in words a reader can compare: one phrase a setting, and which of them differ."""
+"""The settings of the runs in readable form: one phrase per setting, and which of them differ between runs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from eval.finished_runs import Run
 from eval.paper.lineup import UNPERTURBED, line_up, perturbation_of, settings_of, split_settings
 
 PHRASED = ("format", "format_options", "template_sha", "answers", "sampling", "answers_from", "perturbation")
-"""Parts of a protocol that `_settings` tells together with others or in words."""
+"""Parts of a protocol that `_settings` formats specially."""
 SHORT = {"sampling.temperature": "T=", "perturbation": "", "judge": "judged by "}
-"""How a run's name tells a setting; any other by its own name."""
+"""Prefix of a setting in a run's name; by default the name of the setting."""
 UNKNOWN = "unknown"
 MOST_NAMED = 4
-"""Models that a title names."""
+"""Largest number of models named in a title."""
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """One run as the page names it."""
+    """One run as shown on the page."""
 
     tag: str
-    """A letter, the same all over the page."""
+    """A letter, the same everywhere on the page."""
     name: str
-    """What sets it apart from the other runs."""
+    """A name that distinguishes it from the other runs."""
     folder: str
     total: int
     judged: int
@@ -35,7 +35,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """All runs; `shared` are the settings equal in each, `differing` the names of the others."""
+    """All runs; `shared` has the settings equal in all of them, `differing` the names of the others."""
 
     title: str
     runs: tuple[RunFacts, ...]
@@ -57,18 +57,20 @@ def facts_of(runs: Sequence[Run]) -> Facts:
     """The facts of the runs, in the order given.
 
     Raises:
-        ConfigError: two runs cannot be told apart.
+        ConfigError: two runs have the same settings.
     """
     names = _names(runs)
-    told = tuple(_run_facts(tag(number), name, run) for number, (name, run) in enumerate(zip(names, runs, strict=True)))
-    keys = dict.fromkeys(key for run in told for key in run.settings)
-    differing = tuple(key for key in keys if len({run.settings.get(key) for run in told}) > 1)
-    shared = {key: told[0].settings[key] for key in keys if key not in differing}
-    return Facts(f"User turns of {_whose(runs)}", told, shared, differing)
+    facts = tuple(
+        _run_facts(tag(number), name, run) for number, (name, run) in enumerate(zip(names, runs, strict=True))
+    )
+    keys = dict.fromkeys(key for run in facts for key in run.settings)
+    differing = tuple(key for key in keys if len({run.settings.get(key) for run in facts}) > 1)
+    shared = {key: facts[0].settings[key] for key in keys if key not in differing}
+    return Facts(f"User turns of {_models(runs)}", facts, shared, differing)
 
 
-def _whose(runs: Sequence[Run]) -> str:
-    """The models, by the names of a few runs that have names, else by their own or their number."""
+def _models(runs: Sequence[Run]) -> str:
+    """The models for the title: the model, a few configured names, or the number of models."""
     models = list(dict.fromkeys(run.protocol["model"] for run in runs))
     given = list(dict.fromkeys(run.given_name for run in runs))
     if len(models) == 1:
@@ -78,24 +80,24 @@ def _whose(runs: Sequence[Run]) -> str:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """What each run is called with what else sets it apart, in short: by its own name, its model; else in full."""
+    """A distinct name for each run: its configured name or model plus differing settings, or else its full name."""
     parts = [settings_of(run) for run in runs]
     _, differing = split_settings(parts)
-    for called in ([run.given_name or run.model for run in runs], [run.model for run in runs]):
-        short = [", ".join([name, *_apart(part, differing)]) for name, part in zip(called, parts, strict=True)]
+    for names in ([run.given_name or run.model for run in runs], [run.model for run in runs]):
+        short = [", ".join([name, *_short_settings(part, differing)]) for name, part in zip(names, parts, strict=True)]
         if len(set(short)) == len(runs):
             return short
     full = {group.first.paths: group.name for group in line_up(runs).groups}
     return [full[run.paths] for run in runs]
 
 
-def _apart(part: Mapping[str, Any], differing: Sequence[str]) -> list[str]:
-    told = [(SHORT.get(key, f"{key} "), part.get(key)) for key in differing]
-    return [f"{name}{_told(value)}" for name, value in told if value not in (None, UNPERTURBED)]
+def _short_settings(part: Mapping[str, Any], differing: Sequence[str]) -> list[str]:
+    settings = [(SHORT.get(key, f"{key} "), part.get(key)) for key in differing]
+    return [f"{name}{_format(value)}" for name, value in settings if value not in (None, UNPERTURBED)]
 
 
 def tag(number: int) -> str:
-    """A, B, ... Z, AA, AB and so on."""
+    """A, B, ..., Z, AA, AB, ..."""
     letters = ""
     number += 1
     while number:
@@ -118,13 +120,13 @@ def _run_facts(tag: str, name: str, run: Run) -> RunFacts:
 def _settings(run: Run) -> dict[str, str]:
     protocol = run.protocol
     options = protocol.get("format_options") or {}
-    chat_format = " ".join([run.format, *(f"{key}={_told(value)}" for key, value in sorted(options.items()))])
-    other = {key: _told(value) for key, value in protocol.items() if key not in PHRASED}
+    chat_format = " ".join([run.format, *(f"{key}={_format(value)}" for key, value in sorted(options.items()))])
+    other = {key: _format(value) for key, value in protocol.items() if key not in PHRASED}
     return {
-        "model": _told(protocol["model"]),
+        "model": _format(protocol["model"]),
         "judge": other.pop("judge", UNKNOWN),
         "chat format": chat_format,
-        "template hash": _told(protocol.get("template_sha"))[:16],
+        "template hash": _format(protocol.get("template_sha"))[:16],
         "history": other.pop("history", UNKNOWN),
         "user turns": _sampling(protocol["sampling"]),
         "answers": _answers(protocol),
@@ -138,7 +140,7 @@ def _settings(run: Run) -> dict[str, str]:
 def _answers(protocol: Mapping[str, Any]) -> str:
     own = _sampling(protocol["answers"])
     stored = protocol.get("answers_from")
-    return own if stored in (None, protocol["model"]) else f"those of {_told(stored)}"
+    return own if stored in (None, protocol["model"]) else f"those of {_format(stored)}"
 
 
 def _sampling(sampling: Mapping[str, Any]) -> str:
@@ -149,7 +151,7 @@ def _sampling(sampling: Mapping[str, Any]) -> str:
         first = "temperature 0 (greedy)"
     else:
         first = f"temperature {sampling['temperature']:g}"
-    return ", ".join([first, *(f"{key} {_told(value)}" for key, value in rest.items())])
+    return ", ".join([first, *(f"{key} {_format(value)}" for key, value in rest.items())])
 
 
 def _code(run: Run) -> str:
@@ -172,7 +174,7 @@ def _sessions(run: Run) -> list[dict[str, Any]]:
     return [session for manifest in manifests for session in manifest.get("sessions", [])]
 
 
-def _told(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, bool):

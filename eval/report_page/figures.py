@@ -1,6 +1,6 @@
-"""The drawings of `eval/figures/` for the page: each as one image that carries its own data.
+"""The drawings of `eval/figures/` for the page, each as one image with a data URL.
 
-Their text is outlines, so that no name in them is text to any parser.
+Their text is drawn as outlines, so that no parser sees names in them as text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from eval.finished_runs import Run
 from eval.paper import drawing as figure
 
 DRAWN_BY_THE_PAGE = "labels"
-"""A figure of `eval/figures/` that the page itself draws, for all runs."""
+"""A figure of `eval/figures/` that the page draws itself, for all runs."""
 PIXELS_PER_INCH = 150
-"""A drawing is a column of paper with text of 7 points, which a screen shows larger."""
+"""Large, because a drawing is made for a paper column with text of 7 points."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One image, its caption, its width on a screen in pixels."""
+    """One image with its caption and its display width in pixels."""
 
     source: str
     caption: str

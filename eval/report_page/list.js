@@ -82,7 +82,7 @@ function buildFilters() {
   if (several) {
     const boxes = runs.map((run, i) => box([element("span", "tag", run.tag), ...visible(run.name)], String(i), i < 4));
     controls.runs = boxes.map(([input]) => input);
-    const [differ, only] = box(["only where these differ"], "differ", false);
+    const [differ, only] = box(["only where these runs differ"], "differ", false);
     controls.differ = differ;
     const choices = element("div", "choices", ...boxes.map(([, label]) => label), only);
     form.append(element("fieldset", "wide", element("legend", "", "Runs, side by side"), choices));
@@ -102,14 +102,14 @@ function buildFilters() {
     choice("genuine", "Genuine", same(["yes", "no", "unjudged"])),
     choice("correct", "Answer", same(["right", "wrong", "ungraded"])),
     choice("state", "State", same(states)),
-    several ? choice("turned", "Against the first run", same(Object.keys(TURNS))) : "",
+    several ? choice("turned", "Compared with the first run", same(Object.keys(TURNS))) : "",
   );
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", refresh);
   form.hidden = false;
 }
 
-/** "/" goes to the search; up and down, or k and j, go through the list; Escape closes a dialogue. */
+/** "/" focuses the search; up and down, or k and j, move through the list; Escape closes a dialogue. */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target.matches("input, select, textarea");

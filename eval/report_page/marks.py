@@ -1,6 +1,6 @@
-"""Geometry of the small drawings beside numbers: an interval as a bar with a dot, label shares as a stacked bar.
+"""Geometry of the small drawings next to numbers: an interval as a bar with a dot, label shares as a stacked bar.
 
-Numbers in, coordinates out, in user units of an SVG; colours and lines are the style sheet's.
+Numbers in, coordinates in SVG user units out; colours and lines come from the style sheet.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from eval.labels import LABELS
 from eval.table import Cell
 
 WIDTH = 96
-"""Of an interval drawing."""
+"""Width of an interval drawing."""
 MARGIN = 4
-"""Room for half a dot at either end."""
+"""Room for half a dot at each end."""
 BAR = 1000
 """Width of a stacked bar."""
 ORDER = tuple(COLOURS)
-"""Labels in the order of a bar: follow-ups at its left edge, where lengths compare; further labels stand behind."""
+"""Labels in the order of a bar: follow-ups first, where lengths are easy to compare; unknown labels come last."""
 ENDS = (1, 2, 5, 10, 20, 25, 40, 50, 75, 100)
-"""Where a scale may end, in percent."""
+"""Possible ends of a scale, in percent."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`, in percent or points, that holds 0."""
+    """An axis from `low` to `high`, in percent or points, that includes 0."""
 
     low: float
     high: float
 
     @classmethod
     def over(cls, cells: Iterable[Cell]) -> Scale | None:
-        """The scale of all intervals among the cells and the paper's values; None without an interval."""
+        """The scale that covers all intervals of the cells and the paper's values; None without an interval."""
         drawn = [cell for cell in cells if cell.low is not None and cell.high is not None]
         if not drawn:
             return None
@@ -46,14 +46,14 @@ class Scale:
         return cls(0, _end(high))
 
     def x(self, value: float) -> float:
-        """Where a value stands."""
+        """The x coordinate of a value."""
         share = (value - self.low) / (self.high - self.low)
         return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Where to draw the point, the ends of its interval, zero and the paper's value."""
+    """The x coordinates of a point, the ends of its interval, zero and the paper's value."""
 
     point: float
     low: float
@@ -63,7 +63,7 @@ class Mark:
 
     @classmethod
     def of(cls, cell: Cell, scale: Scale | None) -> Mark | None:
-        """The drawing of a cell; None for one without an interval."""
+        """The drawing of a cell; None without an interval."""
         if scale is None or cell.value is None or cell.low is None or cell.high is None:
             return None
         paper = None if cell.paper is None else scale.x(cell.paper)
@@ -83,20 +83,20 @@ class Segment:
 
 
 def segments(counts: Mapping[str, int]) -> list[Segment]:
-    """A bar of all judged user turns; labels that were never given have no part in it."""
+    """The stacked bar of all judged user turns; labels without a count are left out."""
     total = sum(counts.values())
-    made, x = [], 0.0
+    bar, x = [], 0.0
     for label in (*ORDER, *sorted(counts.keys() - set(ORDER))):
         count = counts.get(label, 0)
         if count:
             width = BAR * count / total
-            made.append(Segment(label, place_of(label), count, 100 * count / total, round(x, 2), round(width, 2)))
+            bar.append(Segment(label, place_of(label), count, 100 * count / total, round(x, 2), round(width, 2)))
             x += width
-    return made
+    return bar
 
 
 def place_of(label: str) -> int | None:
-    """Number of a label in `LABELS`, which has its colour; None for a label that is not there."""
+    """Index of a label in `LABELS`, which determines its colour; None for an unknown label."""
     return list(LABELS).index(label) if label in LABELS else None
 
 

@@ -1,4 +1,4 @@
-"""Table 2 on the page: the models of several runs side by side, where their runs may stand there."""
+"""Table 2 on the page: the models of several runs side by side, if their runs are comparable."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from eval.tables.table2_models import build
 
 NEEDS = "unperturbed runs of two models or more under one protocol, Base first"
 DRAWN_BY_THE_PAGE = "Labels"
-"""How the title of a table begins that the page draws itself."""
+"""Title prefix of the tables that the page draws itself."""
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The tables; without them, `lacks` says why, in a line."""
+    """The tables; if there are none, `lacks` says why in one line."""
 
     tables: tuple[ShownTable, ...] = ()
     lacks: str = ""
 
 
 def side_by_side(runs: Sequence[Run], folder: Path) -> SideBySide:
-    """Compare the models of the runs; links lead from `folder`, where the page will be, to rows and manifests."""
+    """Compare the models of the runs; links to rows and manifests are relative to `folder`, the page's folder."""
     if len({run.protocol["model"] for run in runs}) < 2:
         return SideBySide(lacks=NEEDS)
     try:
@@ -42,7 +42,7 @@ def side_by_side(runs: Sequence[Run], folder: Path) -> SideBySide:
 
 
 def _with_manifests(table: Table, comparison: Comparison, folder: Path) -> Table:
-    """The table with a row a model; the name of each leads to its manifest."""
+    """The table with one row per model; the name of each links to its manifest."""
     manifests = [relative_url(model.run.paths[0] / "manifest.json", folder) for model in comparison.models]
     rows = zip(table.rows, manifests, strict=True)
     return replace(table, rows=tuple((replace(name, link=link), *cells) for (name, *cells), link in rows))

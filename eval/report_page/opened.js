@@ -1,4 +1,4 @@
-// One dialogue, opened: what the runs share once, then each run's answer, user turn and verdict side by side.
+// One open dialogue: what the runs share is shown once, then each run's answer, user turn and verdict side by side.
 
 function opened(dialogue) {
   const rows = chosenRuns().map((run) => dialogue.rows.get(run)).filter(Boolean);
@@ -15,7 +15,7 @@ function opened(dialogue) {
   return made;
 }
 
-/** Whether several runs reacted to one answer, as in the held-out and the cross condition. */
+/** Whether several runs share one answer, as in the held-out and the cross condition. */
 function sameAnswer(rows) {
   const answers = rows.map((row) => (row.answer === null ? null : row.messages[row.answer]));
   const [one, ...others] = answers;
@@ -62,7 +62,7 @@ function verdict(row) {
   if (row.judgement) {
     const { label, genuine, judge, reply } = row.judgement;
     made.append(element("p", "", chip(row), element("span", "", genuine ? "" : " \u00b7 not genuine")));
-    made.append(element("p", "meaning", ...visible(meanings.get(label) ?? "a label of another version")));
+    made.append(element("p", "meaning", ...visible(meanings.get(label) ?? "a label from another version")));
     made.append(element("p", "meaning", ...visible(`judged by ${judge}`)));
     if (reply) made.append(folded("Reply of the judge", reply));
   }

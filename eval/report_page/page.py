@@ -1,7 +1,7 @@
-"""The page itself: its template, style and script, filled row by row, and parts beside it where one is too long.
+"""Renders the page from template, style and script, row by row, with further parts next to it if it would be too long.
 
-Its Content-Security-Policy allows this style and this script by their hashes, images that carry their own data, and
-nothing else: no request, no other script, no markup made of text.
+Its Content-Security-Policy allows this style and this script by their hashes, images with data URLs, and nothing else:
+no request, no other script, no markup made from text.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SCRIPTS = ("text.js", "rows.js", "opened.js", "list.js")
 
 
 def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, limits: Limits | None = None) -> Spread:
-    """Put the page of the runs at `path`, whole or not at all; returns which dialogues are where.
+    """Write the page of the runs to `path` atomically; returns its dialogues by part.
 
-    What goes beyond the limits of one part follows in further pages `2.html`, `3.html` ... in the folder `NAME_parts`
-    beside it, NAME that of the page without its ending. Equal runs give equal bytes. Time is linear in the rows, and
-    memory does not grow with them.
+    Dialogues beyond the limits of one part follow in pages `2.html`, `3.html`, ... in the folder `NAME_parts` next to
+    it, where NAME is the page's name without suffix. Equal runs give equal bytes. Time is linear in the rows, memory
+    constant.
 
     Raises:
-        ConfigError: two runs cannot be told apart, or a line of a run is no row.
+        ConfigError: two runs have the same settings, or a run has a malformed row.
         OSError: `path` can't be written.
     """
     facts = facts_of(runs)
@@ -64,7 +64,7 @@ def write_page(runs: Sequence[Run], path: Path, allow_gated_text: bool = False, 
 
 
 def pages_of(path: Path) -> list[Path]:
-    """The page at `path` and those that its dialogues go on in, in order."""
+    """The page at `path` and the further pages with its dialogues, in order."""
     further = [page for page in _parts_of(path).glob("*.html") if page.stem.isdecimal()]
     return [path, *sorted(further, key=lambda page: int(page.stem))]
 
@@ -82,7 +82,7 @@ def _write(template: str, fields: Mapping[str, Any], path: Path) -> None:
 
 
 def _publish(made: Path, places: Sequence[Path]) -> None:
-    """Move the pages of `made` to their places, the first one last, and remove parts of a longer report before it."""
+    """Move the pages in `made` to their places, the first one last, and remove parts of an earlier, longer report."""
     folder = _parts_of(places[0])
     if len(places) > 1:
         folder.mkdir(exist_ok=True)
@@ -96,7 +96,7 @@ def _publish(made: Path, places: Sequence[Path]) -> None:
 
 
 def _frame(runs: Sequence[Run], facts: Facts) -> dict[str, Any]:
-    """What every part has: its policy, style and script, and what the script needs to know."""
+    """The fields of every part: policy, style, script, and the script's vocabulary."""
     from markupsafe import Markup
 
     style = Markup(_read("page.css"))
@@ -111,8 +111,8 @@ def _frame(runs: Sequence[Run], facts: Facts) -> dict[str, Any]:
 
 
 def _fields(runs: Sequence[Run], facts: Facts, folder: Path) -> dict[str, Any]:
-    """What the first part has besides."""
-    shown, wanting = tables.paper_tables(runs)
+    """The additional fields of the first part."""
+    shown, left_out = tables.paper_tables(runs)
     return {
         "facts": facts,
         "files": [_files(run, folder) for run in runs],
@@ -120,7 +120,7 @@ def _fields(runs: Sequence[Run], facts: Facts, folder: Path) -> dict[str, Any]:
         "results": tables.results(runs, facts),
         "shares": tables.label_shares(runs, facts),
         "paper_tables": shown,
-        "wanting": wanting,
+        "left_out": left_out,
         "drawings": list(drawings(runs)),
         "details": tables.details(runs, facts),
         "legend": [(label, place_of(label), LABELS[label]) for label in ORDER],
@@ -131,12 +131,12 @@ def _fields(runs: Sequence[Run], facts: Facts, folder: Path) -> dict[str, Any]:
 
 
 def _files(run: Run, folder: Path) -> list[tuple[str, str]]:
-    """Names and relative URLs of the rows and the manifest of a run."""
+    """(name, relative URL) of the rows and the manifest of a run."""
     return [(name, relative_url(path / name, folder)) for path in run.paths for name in ("rows.jsonl", "manifest.json")]
 
 
 def _vocabulary(runs: Sequence[Run], facts: Facts) -> Mapping[str, Any]:
-    """What the script needs to know besides the rows."""
+    """The data that the script needs in addition to the rows."""
     tasks = sorted({summary.task for run in runs for summary in run.summaries}, key=place)
     return {
         "runs": [{"tag": run.tag, "name": run.name} for run in facts.runs],
@@ -162,7 +162,7 @@ def _template(name: str) -> Template:
 
 
 def _inert(value: Any) -> Any:
-    """What a template prints: text has its unseen characters spelled out, and is escaped after this."""
+    """A value for the template: invisible characters of text are spelled out; escaping follows."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
 
 

@@ -1,4 +1,4 @@
-// The rows of the page, grouped by dialogue, and what a filter asks of them.
+// The rows of the page, grouped by dialogue, and the filters on them.
 
 const byId = (id) => document.getElementById(id);
 const vocabulary = JSON.parse(byId("vocabulary").textContent);
@@ -28,12 +28,12 @@ function chosenRuns() {
   return several ? controls.runs.filter((box) => box.checked).map((box) => Number(box.value)) : [0];
 }
 
-/** How a row may have turned against the first of the chosen runs. */
+/** Changes of a row compared with the first of the chosen runs. */
 const TURNS = {
   "follow-up gained": (was, now) => genuineOf(was) === "no" && genuineOf(now) === "yes",
   "follow-up lost": (was, now) => genuineOf(was) === "yes" && genuineOf(now) === "no",
-  "answer put right": (was, now) => correctOf(was) === "wrong" && correctOf(now) === "right",
-  "answer gone wrong": (was, now) => correctOf(was) === "right" && correctOf(now) === "wrong",
+  "answer became right": (was, now) => correctOf(was) === "wrong" && correctOf(now) === "right",
+  "answer became wrong": (was, now) => correctOf(was) === "right" && correctOf(now) === "wrong",
 };
 
 function turned(dialogue, wanted) {

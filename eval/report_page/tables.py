@@ -1,6 +1,6 @@
-"""Every table of the page: the results of all runs, the paper's tables where runs fill them, what failed, the details.
+"""The tables of the page: the results of all runs, the paper's tables that the runs fill, and all counts.
 
-A table is laid out for reading: the number in front, its interval and n in a quieter voice, and drawn beside it.
+Cells are laid out for reading: the number first, then its interval and n in a lighter style with a small drawing.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ RESULT_NOTES = (
     "genuine: the judge's binary decision that the user turn is a genuine follow-up. specific: its label is "
     "genuine_followup. Both over the judged rows, with 95 % Wilson score intervals.",
     "accuracy: of the model's own answers that could be graded. cut off: user turns that reached their token limit; "
-    "they are judged as they stand. tokens: mean length of a user turn.",
+    "they are judged as is. tokens: mean length of a user turn.",
     "Unjudged rows (N minus judged) count in no rate. Settings and runs are never pooled.",
 )
 
 
 @dataclass(frozen=True)
 class ShownCell:
-    """A cell: the number, what qualifies it, its drawing."""
+    """A cell: the number, its interval and n, its drawing."""
 
     head: str
     rest: str
@@ -48,7 +48,7 @@ class ShownCell:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row under its name; `tag` is the letter of its run where it is about one run of several."""
+    """A named row; `tag` is the letter of its run, if there are several runs."""
 
     name: str
     tag: str | None
@@ -58,9 +58,9 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class Column:
-    """A heading; `scale` is that of its drawings, and `wide` says that it has room for more than the number.
+    """A heading; `scale` is that of its drawings, and a `wide` column has room for more than the number.
 
-    A column of `words` has no numbers; its cells may go over several lines.
+    A column of `words` has no numbers; its cells may wrap.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """Columns, and rows in groups, each group under a heading or none."""
+    """Columns, and rows in groups, each with an optional heading."""
 
     title: str
     columns: tuple[Column, ...]
@@ -101,7 +101,7 @@ class Shares:
 
 
 def results(runs: Sequence[Run], facts: Facts) -> ShownTable:
-    """What every run measured: rows are tasks for one run, and runs under each task for several."""
+    """The results of every run: one row per task for one run, or per run under each task for several."""
     measured = [
         (group, [(name, tag, [measure(summary) for _, measure in MEASURES]) for name, tag, summary in members])
         for group, members in _by_task(runs, facts)
@@ -120,7 +120,7 @@ def results(runs: Sequence[Run], facts: Facts) -> ShownTable:
 
 
 def label_shares(runs: Sequence[Run], facts: Facts) -> list[Shares]:
-    """The labels of the judged user turns, a bar a run and task, in the order of `results`."""
+    """The labels of the judged user turns, one bar per run and task, in the order of `results`."""
     return [
         Shares(group, name, tag, summary.judged, tuple(segments(summary.labels)))
         for group, members in _by_task(runs, facts)
@@ -129,7 +129,7 @@ def label_shares(runs: Sequence[Run], facts: Facts) -> list[Shares]:
 
 
 def paper_tables(runs: Sequence[Run]) -> tuple[list[ShownTable], list[str]]:
-    """The paper's tables that these runs fill, and for each of the others what it would need."""
+    """The paper's tables that these runs fill, and a line for each of the others that says what it needs."""
     built = run_tables.build(runs, run_tables.names())
     shown = [laid_out(table) for one in built for table in each_note_once(one.tables)]
     return shown, [f"{one.title} is left out: {one.lacks}." for one in built if not one.tables]
@@ -138,24 +138,24 @@ def paper_tables(runs: Sequence[Run]) -> tuple[list[ShownTable], list[str]]:
 def details(runs: Sequence[Run], facts: Facts) -> list[tuple[str, list[ShownTable]]]:
     """Every count of each run, under its name: the layout of Table 2, the detail per task, the labels."""
     shown = []
-    for run, told in zip(runs, facts.runs, strict=True):
-        built = table2.build(told.name, run.summaries, table2.Protocol.of(run.protocol))
-        shown.append((f"{told.tag} · {told.name}" if len(runs) > 1 else told.name, [laid_out(one) for one in built]))
+    for run, about in zip(runs, facts.runs, strict=True):
+        built = table2.build(about.name, run.summaries, table2.Protocol.of(run.protocol))
+        shown.append((f"{about.tag} · {about.name}" if len(runs) > 1 else about.name, [laid_out(one) for one in built]))
     return shown
 
 
 def laid_out(table: Table) -> ShownTable:
-    """Any table, with a drawing for every interval."""
+    """The layout of any table, with a drawing for every interval."""
     columns = _columns(table.columns[1:], [cells for _, *cells in table.rows], drawn=table.columns[0] != "measure")
     rows = tuple(ShownRow(name.text, None, _cells(cells, columns), name.link) for name, *cells in table.rows)
     return ShownTable(table.title, (Column(table.columns[0]), *columns), ((None, rows),), table.notes)
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Cell]], drawn: bool = True) -> list[Column]:
-    """The columns of numbers, those of one measure on one scale, so that their drawings compare.
+    """The columns of numbers; columns of one measure share a scale, so that their drawings are comparable.
 
     Args:
-        drawn: false where the cells of a column measure different things.
+        drawn: False if the cells of a column measure different things.
     """
     cells = dict(enumerate(zip(*rows, strict=True))) if rows else {}
     measured = [_measure(name) for name in names]
@@ -173,12 +173,12 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Cell]], drawn: bool =
 
 
 def _measure(column: str) -> str:
-    """What a column measures: one that says nothing else holds follow-up rates or label shares."""
+    """The measure of a column by its heading; by default follow-up rates or label shares."""
     return next((word for word in ("accuracy", "difference", "changed") if word in column), "rate")
 
 
 def _by_task(runs: Sequence[Run], facts: Facts) -> list[tuple[str | None, list[tuple[str, str | None, TaskSummary]]]]:
-    """Summaries with the name and tag of their row: one run's tasks, or the runs under the heading of each task."""
+    """Groups of (row name, tag, summary): the tasks of a single run, or the runs under the heading of each task."""
     found = {(summary.task, summary.setting) for run in runs for summary in run.summaries}
     tasks = sorted(found, key=lambda one: (one[1] == "held-out", place(one[0]), one[1] or ""))
     if len(runs) == 1:
@@ -187,7 +187,8 @@ def _by_task(runs: Sequence[Run], facts: Facts) -> list[tuple[str | None, list[t
     groups: list[tuple[str | None, list[tuple[str, str | None, TaskSummary]]]] = []
     for task in tasks:
         each = [
-            (told.name, told.tag, summary_of(run.summaries, *task)) for run, told in zip(runs, facts.runs, strict=True)
+            (about.name, about.tag, summary_of(run.summaries, *task))
+            for run, about in zip(runs, facts.runs, strict=True)
         ]
         groups.append((subject(*task), [(name, tag, summary) for name, tag, summary in each if summary]))
     return groups

@@ -1,4 +1,4 @@
-// Text on the page: always text nodes, with what is not seen in boxes and the words searched for marked.
+// Text on the page: always text nodes, with invisible characters in boxes and search matches marked.
 
 const UNSEEN = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const OF_EMOJI = /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?)+|\p{Emoji}\ufe0f/gu;
@@ -10,7 +10,7 @@ function element(name, className, ...children) {
   return made;
 }
 
-/** Text with its unseen characters in boxes, and the words searched for marked. */
+/** Text with invisible characters in boxes and search matches marked. */
 function visible(text, words = "") {
   const joiners = new Set();
   for (const emoji of text.matchAll(OF_EMOJI)) {
@@ -48,6 +48,6 @@ function marked(text, words) {
 
 const excerpt = (text) => visible(text.replace(/[ \n\t]+/g, " ").slice(0, 240));
 
-/** Text for where no box can stand. */
+/** Text for places where boxes are not possible. */
 const spelled = (text) =>
   visible(text).map((piece) => (typeof piece === "string" ? piece : `\u27e6${piece.textContent}\u27e7`)).join("");

@@ -186,11 +186,11 @@ def test_runs_stand_side_by_side_on_the_same_dialogue(make_report: MakeReport, v
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] and boxes[0]["y"] == boxes[1]["y"]
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 0", "warm 0"]
     assert seen.page.locator(".opened > .message .text").all_inner_texts() == ["query 0", "answer 0"]
-    seen.page.get_by_label("only where these differ").press("Space")
+    seen.page.get_by_label("only where these runs differ").press("Space")
     assert seen.count == "2 of 3 dialogues"
     seen.page.get_by_label("T=0.5").press("Space")
     assert seen.count == "0 of 3 dialogues"
-    seen.page.get_by_label("only where these differ").press("Space")
+    seen.page.get_by_label("only where these runs differ").press("Space")
     seen.page.locator(".opener").nth(2).click()
     assert seen.page.locator(".message.turn .text").all_inner_texts() == ["greedy 2"]
 
@@ -240,8 +240,8 @@ def test_base_sft_and_rl_stand_side_by_side_on_the_same_context(report_models: M
     [
         ("follow-up gained", [1, 4]),
         ("follow-up lost", [5]),
-        ("answer put right", [2]),
-        ("answer gone wrong", [1]),
+        ("answer became right", [2]),
+        ("answer became wrong", [1]),
         ("", [0, 1, 2, 3, 4, 5]),
     ],
 )
