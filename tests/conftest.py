@@ -1,4 +1,4 @@
-"""Fixtures of all tests: where things are, and the chat families on small tokenizers. No test reaches a model hub."""
+"""Fixtures shared by all tests: paths, and the chat families on small tokenizers. No test connects to a model hub."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["COLUMNS"] = "120"  # processes of pytest-xdist have 80, and tables wrap
+os.environ["COLUMNS"] = "120"  # pytest-xdist workers default to 80, where tables wrap
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
 
@@ -32,22 +32,22 @@ SMOLLM2 = REPOSITORY / "models" / "SmolLM2-135M-Instruct"
 
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
-    """A shell ignores Ctrl-C in what it starts in the background, and so would every process that a test interrupts."""
+    """Restores SIGINT, which a shell ignores for background jobs and which tests send to their child processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """The root of the work tree."""
+    """The root of the working tree."""
     return REPOSITORY
 
 
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
-    """The folder of small real weights."""
+    """The folder of the small real weights."""
     if not SMOLLM2.is_dir():
-        pytest.skip(f"no {SMOLLM2}; make it with `make model`")
+        pytest.skip(f"{SMOLLM2} does not exist; create it with `make model`")
     return SMOLLM2
 
 
@@ -56,7 +56,7 @@ def data_dir() -> Path:
     """The optional folder of real data files, $USERTURN_DATA or ../shared/data."""
     folder = Path(os.environ.get("USERTURN_DATA", REPOSITORY.parent / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip(f"no data folder {folder}; set USERTURN_DATA")
+        pytest.skip(f"no data folder at {folder}; set USERTURN_DATA")
     return folder
 
 
@@ -65,21 +65,21 @@ FRAGMENTS = (
     *("/nothink", "<|end|>", "<|start|>assistant<|channel|>final<|message|>", "<|return|>", "<|endoftext|>"),
     *("\n", "\n\n", " ", "  ", ".", "?\n", "hi", "7", "\u2003", "e\u0301"),
 )
-"""Control tokens of every family, and the white space and stops that vocabularies merge with their neighbours."""
+"""Control tokens of every family, and whitespace and punctuation that vocabularies merge with neighbouring text."""
 
 
 @dataclass(frozen=True)
 class Voice:
-    """A family with its options, and what it does to what is said."""
+    """A chat family with its options, and what its template does to texts."""
 
     family: str
     tokenizer: str
-    """The fixture of a small tokenizer with the family's own template."""
+    """Name of the fixture of a small tokenizer with the family's own template."""
     options: dict[str, Any] = field(default_factory=dict)
     trims: tuple[str, ...] = ()
-    """What is trimmed on both sides: texts of "user", of "assistant", and "reasoning"."""
+    """Which texts the template strips: those of the roles, and "reasoning"."""
     closers: tuple[str, str, str] = ("<|im_end|>",) * 3
-    """Of a user turn, of an assistant turn in history (nothing, if no generation stops there), and of a last one."""
+    """Closing token of a user turn, a past assistant turn ("" if generation never stops there) and a final one."""
 
     def format_on(self, tokenizer: Any, **options: Any) -> ChatFormat:
         return plugin.load("eval.formats", self.family).Format(tokenizer, **self.options, **options)
@@ -90,9 +90,9 @@ class Voice:
     def flaws(
         self, chat_format: ChatFormat, conversation: list[Message], writes: Callable[[str], str] = str
     ) -> list[str]:
-        """What does not hold: what opens a turn begins the conversation, no reasoning in it, what is said comes back.
+        """Violations of the contract: opening ids are a prefix, contain no reasoning, and the last turn round-trips.
 
-        `writes` is what the tokenizer itself makes of a text.
+        `writes` is the text after the tokenizer's own normalization.
         """
         flaws, opened = [], []
         ids = chat_format.ids(conversation)
@@ -104,11 +104,11 @@ class Voice:
                     flaws.append(f"prefix of turn {turn}")
                 if opened != chat_format.open_turn([Message(m.role, m.text) for m in before], message.role):
                     flaws.append(f"reasoning before turn {turn}")
-        said = conversation[-1]
-        reasoned = said.role == "assistant" and chat_format.reasons_in(said)
-        reasoning = writes(self.fit("reasoning", said.reasoning or "")) if reasoned else ""
-        expected = Utterance(writes(self.fit(said.role, said.text)), reasoning or None, "stop")
-        if chat_format.clean(ids[len(opened) :], said.role) != expected:
+        last = conversation[-1]
+        reasoned = last.role == "assistant" and chat_format.reasons_in(last)
+        reasoning = writes(self.fit("reasoning", last.reasoning or "")) if reasoned else ""
+        expected = Utterance(writes(self.fit(last.role, last.text)), reasoning or None, "stop")
+        if chat_format.clean(ids[len(opened) :], last.role) != expected:
             flaws.append("round trip")
         return flaws
 
@@ -152,7 +152,7 @@ ADDED = {
     "harmony": [],
     "glm": ["<think>", "</think>", "<tool_response>", "</tool_response>"],
 }
-"""Added tokens that are not special, as in Qwen3, and one of white space."""
+"""Added tokens that are not special, as in Qwen3, including one of whitespace."""
 SMOLLM2_TEMPLATE = (
     "{% for message in messages %}"
     "{% if loop.first and message.role != 'system' %}"
@@ -166,7 +166,7 @@ MakeTokenizer = Callable[..., "PreTrainedTokenizerFast"]
 
 
 def train(every_byte: bool, vocabulary: str = "chatml") -> str:
-    """The tokenizer.json of a byte-level BPE; with `every_byte` false, it knows the bytes of the corpus alone."""
+    """The tokenizer.json of a byte-level BPE; without `every_byte`, its vocabulary covers only the corpus."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE(unk_token=None if every_byte else "<|endoftext|>"))
@@ -210,7 +210,7 @@ def make_tokenizer() -> MakeTokenizer:
 
 @pytest.fixture(scope="session")
 def tokenizer_without_some_bytes() -> PreTrainedTokenizerFast:
-    """Like SmolLM2's: what its vocabulary cannot write becomes its end-of-text token."""
+    """Like SmolLM2's: bytes outside its vocabulary become its end-of-text token."""
     return wrap(train(every_byte=False), SMOLLM2_TEMPLATE)
 
 
@@ -221,7 +221,7 @@ def smollm2_tokenizer(make_tokenizer: MakeTokenizer) -> PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def trl_template() -> Callable[[str], str]:
-    """A model's own chat template, by its name among those that ship inside trl; found without importing trl."""
+    """Name -> a chat template that ships inside trl, found without importing trl."""
     spec = find_spec("trl")
     assert spec is not None and spec.submodule_search_locations, "trl is not installed: run `make setup`"
     folder = Path(spec.submodule_search_locations[0]) / "chat_templates"
@@ -245,7 +245,7 @@ def harmony_tokenizer(make_tokenizer: MakeTokenizer, trl_template: Callable[[str
 
 @pytest.fixture(scope="session")
 def glm_tokenizer(make_tokenizer: MakeTokenizer, trl_template: Callable[[str], str]) -> PreTrainedTokenizerFast:
-    """With the template of GLM-4.5."""
+    """A small tokenizer with the template of GLM-4.5."""
     return make_tokenizer(trl_template("glm4moe"), "glm")
 
 
@@ -253,13 +253,13 @@ def glm_tokenizer(make_tokenizer: MakeTokenizer, trl_template: Callable[[str], s
 def glm_4_7_tokenizer(make_tokenizer: MakeTokenizer, data_dir: Path) -> PreTrainedTokenizerFast:
     path = data_dir / "chat_templates" / "GLM-4.7-Flash.jinja"
     if not path.is_file():
-        pytest.skip(f"no {path}; no package ships the template of GLM-4.7")
+        pytest.skip(f"{path} does not exist, and no package ships the template of GLM-4.7")
     return make_tokenizer(path.read_text(encoding="utf-8"), "glm")
 
 
 @pytest.fixture(scope="session")
 def chat_format(voice: Any, request: pytest.FixtureRequest) -> ChatFormat:
-    """The format of `voice`, on a small tokenizer."""
+    """The format of `voice` on a small tokenizer."""
     return voice.format_on(request.getfixturevalue(voice.tokenizer))
 
 
@@ -271,7 +271,7 @@ def voice(request: pytest.FixtureRequest) -> Voice:
 
 @pytest.fixture(scope="session")
 def rendered_otherwise() -> Callable[[ChatFormat, list[Message]], list[str]]:
-    """(format, conversation that ends in an answer) -> what has other ids than in the tokenizer's own rendering."""
+    """(format, conversation ending in an answer) -> the parts whose ids differ from the tokenizer's own rendering."""
 
     def own(chat_format: ChatFormat, messages: list[Message], **how: bool) -> list[int]:
         turns = [{"role": message.role, "content": message.text} for message in messages]
@@ -288,7 +288,7 @@ def rendered_otherwise() -> Callable[[ChatFormat, list[Message]], list[str]]:
             if chat_format.ids(messages) != own(chat_format, messages) + closing:
                 found.append(f"{len(messages)} turns")
         if chat_format.open_turn(asked, "assistant") != own(chat_format, asked, add_generation_prompt=True):
-            found.append("the prompt of an answer")
+            found.append("prompt of the answer")
         return found
 
     return otherwise
@@ -296,7 +296,7 @@ def rendered_otherwise() -> Callable[[ChatFormat, list[Message]], list[str]]:
 
 @pytest.fixture(scope="session")
 def random_conversation() -> Callable[[random.Random], list[Message]]:
-    """Alternating turns from a user's, a system message first at times, answers with a reasoning at times."""
+    """Alternating turns that start with the user, sometimes with a system message and with reasoning in answers."""
 
     def letters(source: random.Random) -> str:
         return "".join(chr(source.choice([source.randrange(0x20, 0x3000), 0x1F680])) for _ in range(3))
@@ -317,7 +317,7 @@ def random_conversation() -> Callable[[random.Random], list[Message]]:
 
 @pytest.fixture(scope="session")
 def nltk_data(data_dir: Path) -> None:
-    """NLTK's data, which the checkers of IFEval and IFBench read."""
+    """NLTK's data, which the checkers of IFEval and IFBench need."""
     from eval.grading.nltk_data import find_nltk_data
 
     try:

@@ -30,12 +30,12 @@ LAUNCHERS = sorted((CONFIGS / "accelerate").glob("*.yaml"))
 FILES = sorted({*CONFIGS.rglob("*.yaml")} - {*LAUNCHERS})
 
 
-def test_there_are_configurations() -> None:
+def test_configurations_are_found() -> None:
     assert {path.name for path in FILES} >= {"probe.yaml", "sft.yaml", "rl.yaml"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CONFIGS)))
-def test_it_loads_and_starts_with_its_command(path: Path) -> None:
+def test_a_configuration_loads_and_its_first_line_is_its_command(path: Path) -> None:
     first = path.read_text(encoding="utf-8").splitlines()[0]
     assert first.startswith("# ")
     python, flag, module, *arguments = shlex.split(first.removeprefix("# "))
@@ -46,7 +46,7 @@ def test_it_loads_and_starts_with_its_command(path: Path) -> None:
         assert {cell.model for cell in config.cells()} == set(config.models)
 
 
-def test_the_sweep_of_the_paper_measures_every_number_that_is_no_training_result() -> None:
+def test_the_paper_sweep_covers_every_number_that_needs_no_training() -> None:
     config = load(SweepConfig, ["--config", str(CONFIGS / "eval" / "sweep_paper.yaml")], prog="", about="")
     tasks = config.probe["tasks"].keys() - {"gpqa"} | {"gpqa_main", "gpqa_diamond"}
     assert config.probe["tasks"]["gpqa"] == {"subset": "both"}
@@ -59,7 +59,7 @@ def test_the_sweep_of_the_paper_measures_every_number_that_is_no_training_result
 
 
 @pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.stem)
-def test_a_launcher_starts_with_its_command_and_launches_what_that_trains(path: Path) -> None:
+def test_a_launcher_file_starts_with_its_command_and_matches_the_parallel_mode(path: Path) -> None:
     from accelerate.commands.config.config_args import load_config_from_file
 
     first = path.read_text(encoding="utf-8").splitlines()[0]
@@ -76,7 +76,7 @@ def test_a_launcher_starts_with_its_command_and_launches_what_that_trains(path: 
         assert launcher.deepspeed_config["deepspeed_config_file"] == f"configs/deepspeed/{path.stem}.json"
 
 
-def test_deepspeed_writes_whole_weights_and_takes_batch_and_precision_from_the_trainer() -> None:
+def test_deepspeed_saves_full_weights_and_takes_batch_size_and_precision_from_the_trainer() -> None:
     for stage in (2, 3):
         settings = json.loads((CONFIGS / "deepspeed" / f"zero{stage}.json").read_text(encoding="utf-8"))
         zero = settings.pop("zero_optimization")

@@ -1,4 +1,4 @@
-"""Arrows point down: who may import whom, and what an import may cost."""
+"""Import rules: which package and plugin may import which, and which libraries must load lazily."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 LAYERS = {"eval": set(), "data_gen": {"eval"}, "train": {"eval"}}
-"""Each package of the project, with the other packages that it may import."""
+"""Package -> the other packages of the project that it may import."""
 
 PLUGINS: dict[str, set[str]] = {
     "eval.engines": set(),
@@ -27,7 +27,7 @@ PLUGINS: dict[str, set[str]] = {
     "train.prompts": {"eval.tasks"},
     "train.rewards": {"eval.tasks"},
 }
-"""Each folder of plugins, with the other folders of plugins that it may import."""
+"""Plugin folder -> the other plugin folders that it may import."""
 
 PROBE = {
     "eval.probe",
@@ -46,7 +46,7 @@ HEAVY = ["torch", "transformers", "vllm", "wandb", "datasets", "openai", "matplo
 
 
 def modules(repository: Path) -> dict[str, Path]:
-    """Dotted name -> file, of every module of the project's packages."""
+    """Dotted name -> file, for every module of the project's packages."""
     files = [path for layer in LAYERS for path in (repository / layer).rglob("*.py")]
     found = {
         ".".join(path.relative_to(repository).with_suffix("").parts).removesuffix(".__init__"): path for path in files
@@ -56,7 +56,7 @@ def modules(repository: Path) -> dict[str, Path]:
 
 
 def imports(path: Path) -> set[str]:
-    """Every module that a file imports, anywhere in it; `from a import b` names both `a` and `a.b`."""
+    """Every module that a file imports at any level; `from a import b` counts as both `a` and `a.b`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -67,7 +67,7 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def test_packages_import_only_what_they_stand_on(repository: Path) -> None:
+def test_packages_import_only_lower_layers(repository: Path) -> None:
     for name, path in modules(repository).items():
         layer = name.split(".")[0]
         above = {other for other in imports(path) if other.split(".")[0] in LAYERS.keys() - LAYERS[layer] - {layer}}
@@ -75,12 +75,12 @@ def test_packages_import_only_what_they_stand_on(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GROUND)
-def test_the_ground_floor_needs_the_standard_library_alone(repository: Path, name: str) -> None:
+def test_the_lowest_modules_import_only_the_standard_library(repository: Path, name: str) -> None:
     used = {other.split(".")[0] for other in imports(modules(repository)[name])}
     assert used <= sys.stdlib_module_names
 
 
-def test_no_import_goes_in_a_circle(repository: Path) -> None:
+def test_there_are_no_circular_imports(repository: Path) -> None:
     files = modules(repository)
     graph = {name: (imports(path) & files.keys()) - {name} for name, path in files.items()}
     try:
@@ -89,16 +89,16 @@ def test_no_import_goes_in_a_circle(repository: Path) -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_plugins_know_neither_each_other_nor_the_probe(repository: Path) -> None:
+def test_plugins_import_neither_each_other_nor_the_probe(repository: Path) -> None:
     files = modules(repository)
     assert {name for name in files if name.startswith(("eval.probe", "eval.sweep"))} <= PROBE
-    for folder, may in PLUGINS.items():
+    for folder, allowed_folders in PLUGINS.items():
         plugins = [name for name in files if name.startswith(f"{folder}.")]
         assert plugins, f"{folder} has no plugin"
         for name in plugins:
             used = imports(files[name])
             others = {other for other in used for other_folder in PLUGINS if is_in(other, other_folder)}
-            others -= {other for other in others for allowed in may | {folder} if is_in(other, allowed)}
+            others -= {other for other in others for allowed in allowed_folders | {folder} if is_in(other, allowed)}
             assert not others | used & PROBE, f"{name} imports {others | used & PROBE}"
 
 
@@ -106,13 +106,13 @@ def is_in(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-def test_every_folder_of_plugins_is_checked(repository: Path) -> None:
+def test_every_plugin_folder_is_checked(repository: Path) -> None:
     sources = [path.read_text(encoding="utf-8") for path in modules(repository).values()]
     loaded = {folder for text in sources for folder in re.findall(r'plugin\.(?:load|names)\("([\w.]+)"', text)}
     assert loaded == PLUGINS.keys()
 
 
-def test_the_client_of_a_server_knows_no_judge(repository: Path) -> None:
+def test_the_api_client_does_not_import_judges(repository: Path) -> None:
     files = {name: path for name, path in modules(repository).items() if is_in(name, "eval.client")}
     assert len(files) > 1
     for name, path in files.items():
@@ -120,7 +120,7 @@ def test_the_client_of_a_server_knows_no_judge(repository: Path) -> None:
         assert not up, f"{name} imports {up}"
 
 
-def test_importing_everything_loads_nothing_heavy(repository: Path) -> None:
+def test_importing_every_module_loads_no_heavy_library(repository: Path) -> None:
     code = f"""
 import importlib, sys
 for name in {sorted(modules(repository))!r}:

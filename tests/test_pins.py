@@ -1,4 +1,4 @@
-"""The pins fit together, and what is installed is what is pinned."""
+"""The pinned versions are compatible with each other and are the installed ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def installed() -> dict[str, importlib.metadata.Distribution]:
     return {canonicalize_name(d.metadata["Name"]): d for d in importlib.metadata.distributions()}
 
 
-def test_every_requirement_of_every_pinned_package_is_met_by_the_pins(repository: Path) -> None:
+def test_the_pins_meet_every_requirement_of_every_pinned_package(repository: Path) -> None:
     pins, packages = pinned(repository), installed()
     conflicts = []
     for name in {*pins, "userturn"} & packages.keys():
@@ -31,19 +31,19 @@ def test_every_requirement_of_every_pinned_package_is_met_by_the_pins(repository
             if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
                 continue
             if wanted not in pins or not needed.specifier.contains(pins[wanted], prereleases=True):
-                conflicts.append(f"{name} needs {needed}, pinned is {pins.get(wanted)}")
+                conflicts.append(f"{name} requires {needed}, but the pin is {pins.get(wanted)}")
     assert not conflicts, "\n".join(conflicts)
 
 
-def test_what_is_installed_is_what_is_pinned(repository: Path) -> None:
+def test_installed_versions_are_the_pinned_ones(repository: Path) -> None:
     packages = installed()
     if "userturn" not in packages:
-        pytest.skip("userturn is not installed here; `make setup` installs it with the pins")
+        pytest.skip("userturn is not installed; `make setup` installs it with the pins")
     versions = {name: packages[name].version.split("+")[0] for name in pinned(repository) if name in packages}
     assert versions == pinned(repository)
 
 
-def test_each_dependency_says_why_it_is_there(repository: Path) -> None:
+def test_each_dependency_has_a_comment_that_explains_it(repository: Path) -> None:
     text = (repository / "pyproject.toml").read_text(encoding="utf-8")
     block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
     assert block

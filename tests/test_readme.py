@@ -1,4 +1,4 @@
-"""The README is the map: its tree is the tree on disk, and its commands exist."""
+"""The README matches the repository: its tree is complete, and its commands exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORD = re.compile(r"[\w./-]+")
 
 
 def tree_of(readme: str) -> set[str]:
-    """Paths that the tree in the README names: two spaces a level; a folder's name ends in a slash."""
+    """The paths in the README's tree: two spaces per level; folder names end in a slash."""
     block = re.search(r"## The tree\n+```\n(.*?)```", readme, re.DOTALL)
     assert block, "the README has no tree"
     named: set[str] = set()
@@ -26,7 +26,7 @@ def tree_of(readme: str) -> set[str]:
     return named
 
 
-def test_the_tree_names_what_there_is(repository: Path) -> None:
+def test_every_path_in_the_tree_exists(repository: Path) -> None:
     missing = [
         path for path in tree_of((repository / "README.md").read_text("utf-8")) if not (repository / path).exists()
     ]
@@ -52,8 +52,8 @@ def test_every_folder_and_every_command_is_in_the_readme(repository: Path) -> No
     assert not unnamed
 
 
-def test_the_map_is_the_disk(repository: Path) -> None:
-    """Otherwise run `make map`."""
+def test_the_map_is_up_to_date(repository: Path) -> None:
+    """If this fails, run `make map`."""
     made = subprocess.run([sys.executable, "docs/map.py"], cwd=repository, capture_output=True, text=True, check=True)
     assert made.stdout == (repository / "docs" / "map.md").read_text(encoding="utf-8")
 
