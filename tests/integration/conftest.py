@@ -1,4 +1,4 @@
-"""What tests on real weights and on several processes share."""
+"""Fixtures shared by tests with real weights and with several processes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 LIKELY = "Why does he keep 7 pens? How many pens does Tom have?"
-"""What a random model is made to say, in any order, so that some of its turns end and some are rewarded."""
+"""Tokens that the random model prefers, in any order, so that some of its turns get a reward."""
 
 
 @pytest.fixture(scope="session")
 def deepspeed() -> None:
-    """Skips where DeepSpeed cannot run; elsewhere its first start compiles an extension, for minutes."""
+    """Skips if DeepSpeed cannot run; its first start compiles an extension for several minutes."""
     pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
     if shutil.which(os.environ.get("CXX", "c++")) is None:
         pytest.skip("no C++ compiler: DeepSpeed compiles an extension on a machine without a GPU")
@@ -23,7 +23,7 @@ def deepspeed() -> None:
 
 @pytest.fixture(scope="session")
 def tiny(qwen3_5_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny random Qwen3.5 that prefers a few words, and ends its turns soon."""
+    """The folder of a tiny random Qwen3.5 that prefers a few words and ends its turns early."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.models.qwen3_5.configuration_qwen3_5 import Qwen3_5TextConfig
@@ -48,7 +48,7 @@ def tiny(qwen3_5_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
     model = AutoModelForCausalLM.from_config(config).eval()
     stop = qwen3_5_tokenizer.convert_tokens_to_ids("<|im_end|>")
     with torch.no_grad():
-        for weights in model.parameters():  # larger than at initialization, so that layers make a difference
+        for weights in model.parameters():  # larger than at initialization, so that the layers matter
             weights.add_(torch.randn_like(weights) * 0.02)
         hidden = model.model(torch.randint(config.vocab_size, (8, 64))).last_hidden_state.mean(dim=(0, 1))
         for token, logit in [(stop, 13.0), *((token, 7.0) for token in qwen3_5_tokenizer.encode(LIKELY))]:

@@ -1,4 +1,4 @@
-"""Data generation as a user runs it: real processes and real kills."""
+"""End-to-end data generation in real processes, including kills."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def manifest(folder: Path) -> dict:
-    """The manifest without its time, and without the state of the work tree, which may change meanwhile."""
+    """The manifest without its time and without the git state, which may change during the tests."""
     return {**json.loads((folder / "manifest.json").read_text()), "finished": None, "git": None}
 
 
 @pytest.fixture(scope="module")
 def whole(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data set of a run that nothing disturbed."""
+    """The data set of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("whole") / "set"
     done = run(command(folder), repository)
     assert done.returncode == 0, done.stderr
@@ -52,7 +52,7 @@ def lines(folder: Path) -> int:
 
 
 def kill_at_a_random_moment(arguments: list[str], repository: Path, folder: Path, moment: random.Random) -> bool:
-    """Kill -9 after a random time, or a random while after the next row; False if the run was over before."""
+    """SIGKILL after a random time, or shortly after the next row; False if the run had already ended."""
     process = subprocess.Popen(arguments, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if moment.random() < 0.5:
         end = time.monotonic() + moment.uniform(0, 6)
@@ -70,16 +70,16 @@ def kill_at_a_random_moment(arguments: list[str], repository: Path, folder: Path
     return not over
 
 
-def test_kill_nine_at_random_moments_loses_and_changes_nothing(whole: Path, repository: Path, tmp_path: Path) -> None:
+def test_kills_at_random_moments_lose_and_change_nothing(whole: Path, repository: Path, tmp_path: Path) -> None:
     moment, folder = random.Random(7), tmp_path / "set"
     kept = 0
     for _ in range(KILLS):
         killed = kill_at_a_random_moment(command(folder), repository, folder, moment)
         assert killed or (folder / "manifest.json").is_file()
-        assert lines(folder) >= kept, "a row that was written is there"
+        assert lines(folder) >= kept, "a written row was lost"
         kept = lines(folder)
         if (folder / "manifest.json").is_file():
-            assert content(folder) == content(whole), "a manifest stands for a complete data set"
+            assert content(folder) == content(whole), "a manifest marks a complete data set"
     done = run(command(folder), repository)
     assert done.returncode == 0, done.stderr
     assert content(folder) == content(whole)
@@ -88,7 +88,7 @@ def test_kill_nine_at_random_moments_loses_and_changes_nothing(whole: Path, repo
     assert content(folder) == content(whole)
 
 
-def test_control_c_ends_with_130_and_the_run_goes_on(whole: Path, repository: Path, tmp_path: Path) -> None:
+def test_control_c_exits_with_130_and_the_run_resumes(whole: Path, repository: Path, tmp_path: Path) -> None:
     folder = tmp_path / "set"
     process = subprocess.Popen(
         command(folder), cwd=repository, stderr=subprocess.PIPE, text=True, stdout=subprocess.PIPE
@@ -96,8 +96,8 @@ def test_control_c_ends_with_130_and_the_run_goes_on(whole: Path, repository: Pa
     while lines(folder) < 20 and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130 and "stopped; every finished row is kept" in told and "Traceback" not in told
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and "stopped; every finished row is kept" in error and "Traceback" not in error
     assert not (folder / "manifest.json").exists()
     assert run(command(folder), repository).returncode == 0
     assert content(folder) == content(whole)

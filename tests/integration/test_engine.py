@@ -1,4 +1,4 @@
-"""The engine and the conversion on the small real weights."""
+"""The transformers engine and the GGUF conversion on the small real weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 
 MAX_TOKENS = 32
 CLOSE = 1e-3
-"""Two logits nearer than this may be ranked either way, depending on the batch."""
+"""Logits closer than this may rank in either order, depending on the batch."""
 QUESTIONS = [
     "What is 12 times 11?",
     "A baker has 48 rolls and sells them in bags of 6. How many bags?",
@@ -40,13 +40,13 @@ def tokenizer(smollm2: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def prompts(tokenizer: Any) -> list[Prompt]:
-    """User turns to be written after short and long answers: 20 prompts of 45 to 140 tokens."""
+    """Prompts of user turns after short and long answers: 20 of 45 to 140 tokens."""
     header = tokenizer("<|im_start|>user\n", add_special_tokens=False).input_ids
     found = []
     for number, question in enumerate(QUESTIONS):
         for answer in ANSWERS:
-            said = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-            ids = tokenizer.apply_chat_template(said, tokenize=True, return_dict=False)
+            messages = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+            ids = tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False)
             found.append(Prompt(f"{number} {len(answer)}", [*ids, *header], number))
     return found
 
@@ -57,7 +57,7 @@ def engine(smollm2: Path) -> Engine:
 
 
 def differences(model: Any, prompts: Iterable[Prompt], results: dict[str, Any], stop: int) -> list[str]:
-    """Prompts whose greedy ids differ from `generate` on the prompt alone, ties between the two best logits aside."""
+    """Prompts whose greedy ids differ from `generate` on the prompt alone, except for ties of the two best logits."""
     import torch
 
     different = []
@@ -82,7 +82,7 @@ def differences(model: Any, prompts: Iterable[Prompt], results: dict[str, Any], 
     return different
 
 
-def test_greedy_turns_are_those_of_generate_one_by_one(
+def test_greedy_turns_match_generate_one_by_one(
     engine: Engine, smollm2: Path, prompts: list[Prompt], tokenizer: Any
 ) -> None:
     from transformers import AutoModelForCausalLM
@@ -101,7 +101,7 @@ def test_sampled_turns_do_not_depend_on_the_batch(engine: Engine, smollm2: Path,
     assert len({result.ids for result in together.values() if isinstance(result, Completion)}) > 10
 
 
-def test_the_converted_tokenizer_is_the_one_of_smollm2(tokenizer: Any) -> None:
+def test_the_converted_tokenizer_matches_smollm2(tokenizer: Any) -> None:
     assert (tokenizer.bos_token, tokenizer.eos_token, tokenizer.pad_token) == (
         "<|im_start|>",
         "<|im_end|>",
@@ -113,14 +113,14 @@ def test_the_converted_tokenizer_is_the_one_of_smollm2(tokenizer: Any) -> None:
     assert tokenizer.decode(ids) == text
     assert tokenizer.convert_ids_to_tokens(ids)[:3] == ["\u0120\u0120", "5", "\u0120apples"]
     assert not set(tokenizer("a\x16b").input_ids) & set(tokenizer.all_special_ids)
-    said = [{"role": "user", "content": "Hi"}]
+    messages = [{"role": "user", "content": "Hi"}]
     system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
-    assert tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True) == (
+    assert tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True) == (
         f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
     )
 
 
-def test_the_converted_weights_are_float32_and_plain(engine: Engine) -> None:
+def test_the_converted_weights_are_float32_and_unquantized(engine: Engine) -> None:
     import torch
 
     assert {parameter.dtype for parameter in engine.model.parameters()} == {torch.float32}

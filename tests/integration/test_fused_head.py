@@ -1,7 +1,7 @@
-"""TRL's fused head in our own command over two processes of ZeRO-3: it is in effect, and its loss is the plain one.
+"""TRL's fused head in `train.sft` with ZeRO-3 on two processes: it is active, and its loss equals the plain one.
 
-One process alone is in tests/train/test_sft_trainer.py. Here the first step of a run has all of the data in it, so that
-its loss is that of the weights before training, on rows whose order has no say.
+A single process is tested in tests/train/test_sft_trainer.py. Here the first step covers the whole data set, so its
+loss is that of the weights before training, independent of the order of rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ with open(f"{sys.argv[1]}.{os.environ['RANK']}", "w") as file:
     json.dump(projected, file)
 sys.exit(status)
 """
-"""Our command in a process that notes how many positions its head projects, and the shape of the head's weights."""
+"""Runs `train.sft` and records how many positions the head projects, and the shape of its weights."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain(tiny: Path, data: Path) -> tuple[float, int]:
-    """The mean cross entropy of the trained tokens, from the full logits of each example alone; how many they are."""
+    """Mean cross entropy of the trained tokens, from full logits of one example at a time, and their number."""
     import torch
     from torch.nn.functional import cross_entropy
     from transformers import AutoTokenizer

@@ -1,7 +1,7 @@
-"""Training over two processes as over one: DDP, ZeRO-2 and ZeRO-3 on two gloo processes and a tiny Qwen3.5.
+"""Training with DDP, ZeRO-2 and ZeRO-3 on two gloo processes matches one process, on a tiny Qwen3.5.
 
-The same global batch gives the same losses and gradients, to within 1e-3 of them: sums are made in another order, and
-the optimizer divides small gradients by their size. Each run goes on once more from a checkpoint in its middle.
+The same global batch gives the same losses and gradients within a relative tolerance of 1e-3: sums run in another
+order, and the optimizer divides small gradients by their size. Each run is also resumed from a checkpoint mid-run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eleven conversations, which are no whole number of batches."""
+    """Eleven conversations, so that the last batch is incomplete."""
     path = tmp_path_factory.mktemp("data") / "conversations.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number in range(11):
@@ -49,7 +49,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sft(tiny: Path, data: Path) -> list[str]:
-    """The command of a fine-tuning whose epoch is two steps, one of them incomplete."""
+    """Arguments of an SFT run whose epoch is two steps, the second incomplete."""
     given = {
         "model": tiny,
         "format": "qwen3_5",
@@ -112,7 +112,7 @@ def _free_port() -> str:
 
 
 def complete(command: list[str], repository: Path, run_dir: Path) -> Path:
-    """The folder of a run that has ended well."""
+    """Run to completion; returns the run folder."""
     done = subprocess.run(
         [*command, "--run-dir", str(run_dir)],
         cwd=repository,
@@ -126,18 +126,18 @@ def complete(command: list[str], repository: Path, run_dir: Path) -> Path:
 
 
 def over_two_processes(kind: str, command: list[str], repository: Path, run_dir: Path) -> Path:
-    """The folder of a run that was taken back before its last step and has gone on, started by another launcher."""
+    """The folder of a run that was rolled back before its last step and resumed with another launcher."""
     given = [*command, "--parallel", kind]
     complete([*torchrun(), *given], repository, run_dir)
-    take_back(run_dir)
+    roll_back(run_dir)
     complete([*accelerate_launch(kind), *given], repository, run_dir)
     made = [line["step"] for line in read_log(run_dir / "log.jsonl") if "loss" in line]
     assert made == [1, 2, 3, 4, 4]
     return run_dir
 
 
-def take_back(run_dir: Path) -> None:
-    """Leave what a kill in the last step, in the middle of an epoch, would have left: its checkpoint is torn."""
+def roll_back(run_dir: Path) -> None:
+    """Leave the state of a kill in the last step, mid-epoch: the checkpoint of that step is incomplete."""
     (run_dir / "summary.json").unlink()
     for name in ("model", "adapters"):
         shutil.rmtree(run_dir / name, ignore_errors=True)
@@ -145,13 +145,13 @@ def take_back(run_dir: Path) -> None:
 
 
 def alone(command: list[str], repository: Path, run_dir: Path) -> Path:
-    """The folder of a run of one process that nothing disturbed."""
+    """The folder of an uninterrupted run in one process."""
     return complete([sys.executable, *command], repository, run_dir)
 
 
 @pytest.fixture(scope="module")
 def sft_alone(sft: list[str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """What is trained, adapters or all weights -> the folder of the run."""
+    """What is trained ("adapters" or "all") -> the folder of the run."""
     folders = tmp_path_factory.mktemp("sft")
     return functools.cache(lambda trained: alone([*sft, *TRAINED[trained]], repository, folders / trained))
 
@@ -188,7 +188,7 @@ def test_fine_tuning(
 
 
 def assert_same_figures(single: Path, double: Path, names: Sequence[str]) -> None:
-    """Of each step, and of each time that it was made."""
+    """For every step, including the repeated one."""
     expected = {line["step"]: line for line in read_log(single / "log.jsonl") if "loss" in line}
     for line in (line for line in read_log(double / "log.jsonl") if "loss" in line):
         for name in names:
@@ -197,7 +197,7 @@ def assert_same_figures(single: Path, double: Path, names: Sequence[str]) -> Non
 
 
 def assert_same_model(base: Path, single: Path, double: Path) -> None:
-    """Training has changed the weights by the same, to within a hundredth of the change."""
+    """The weight changes of both runs differ by less than 1 % of the change."""
     from safetensors.torch import load_file
 
     check_model_folder(double / "model")
@@ -209,9 +209,9 @@ def assert_same_model(base: Path, single: Path, double: Path) -> None:
 
 
 def assert_probed_by_one_process(single: Path, double: Path) -> None:
-    """The same rows at the same steps, with the same result before the first; a step made twice is not probed twice.
+    """Same rows at the same steps, same result before the first step; a repeated step is not probed again.
 
-    Later, weights that differ in the last digits may let a random model say another of two tokens that it likes alike.
+    Later results may differ: a difference in the last digits can change which of two near-tied tokens is sampled.
     """
     expected, found = (
         {line["step"]: line["probe"] for line in read_log(folder / "log.jsonl") if "probe" in line}
@@ -251,8 +251,10 @@ def test_reinforcement(
 ) -> None:
     run_dir = over_two_processes(kind, rl, repository, tmp_path / "run")
     assert any(line["grad_norm"] > 0 for line in read_log(rl_alone / "log.jsonl"))
-    # Not kl and entropy: TRL takes the mean of the means of the rows that are passed at once, which are others here.
+    # Not kl and entropy: TRL averages the means of micro-batches, which contain other rows here.
     assert_same_figures(rl_alone, run_dir, ("loss", "grad_norm", "learning_rate", "rewards/followup/mean", "reward"))
-    said = [{row.id: row.messages for row in read_rows(folder / "episodes.jsonl")} for folder in (rl_alone, run_dir)]
-    assert said[0] == said[1]
+    episodes = [
+        {row.id: row.messages for row in read_rows(folder / "episodes.jsonl")} for folder in (rl_alone, run_dir)
+    ]
+    assert episodes[0] == episodes[1]
     assert_same_model(tiny, rl_alone, run_dir)

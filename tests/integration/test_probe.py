@@ -1,4 +1,4 @@
-"""The probe as a user runs it: real weights, real processes, real kills."""
+"""End-to-end probe runs with real weights in real processes, including kills."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def content(run_dir: Path) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def whole(smollm2: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that nothing disturbed."""
+    """The folder of an uninterrupted run."""
     run_dir = tmp_path_factory.mktemp("whole") / "run"
     done = run(command(smollm2, run_dir), repository)
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,7 @@ def whole(smollm2: Path, repository: Path, tmp_path_factory: pytest.TempPathFact
     return run_dir
 
 
-def test_a_run_leaves_rows_tables_and_a_summary(whole: Path) -> None:
+def test_a_run_writes_rows_tables_and_a_summary(whole: Path) -> None:
     rows = list(content(whole).values())
     assert len(rows) == 12
     assert {row["state"] for row in rows} <= {"ok", "truncated"}
@@ -80,7 +80,7 @@ def test_a_larger_limit_only_adds_rows(whole: Path, smollm2: Path, repository: P
     assert content(run_dir) == content(whole)
 
 
-def test_another_temperature_in_the_same_folder_is_refused(whole: Path, smollm2: Path, repository: Path) -> None:
+def test_a_different_temperature_in_the_same_folder_is_refused(whole: Path, smollm2: Path, repository: Path) -> None:
     before = content(whole)
     done = run(command(smollm2, whole, "--sampling.temperature 0.7"), repository)
     assert done.returncode == 2
@@ -97,7 +97,7 @@ def lines(run_dir: Path) -> int:
 
 
 def kill_at_a_random_moment(arguments: list[str], repository: Path, run_dir: Path, moment: random.Random) -> bool:
-    """Kill -9 after a random time, or a random while after the next row; False if the run was over before."""
+    """SIGKILL after a random time, or shortly after the next row; False if the run had already ended."""
     process = subprocess.Popen(arguments, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if moment.random() < 0.25:
         end = time.monotonic() + moment.uniform(0, 5)
@@ -115,7 +115,7 @@ def kill_at_a_random_moment(arguments: list[str], repository: Path, run_dir: Pat
     return True
 
 
-def test_kill_nine_at_twenty_random_moments_loses_and_changes_nothing(
+def test_kills_at_twenty_random_moments_lose_and_change_nothing(
     whole: Path, smollm2: Path, repository: Path, tmp_path: Path
 ) -> None:
     moment = random.Random(20)
@@ -135,7 +135,7 @@ def test_kill_nine_at_twenty_random_moments_loses_and_changes_nothing(
         assert (run_dir / "table2.csv").read_bytes() == (whole / "table2.csv").read_bytes()
 
 
-def test_interrupting_a_run_keeps_its_rows(smollm2: Path, repository: Path, tmp_path: Path, whole: Path) -> None:
+def test_an_interrupted_run_keeps_its_rows(smollm2: Path, repository: Path, tmp_path: Path, whole: Path) -> None:
     run_dir = tmp_path / "run"
     process = subprocess.Popen(command(smollm2, run_dir), cwd=repository, stderr=subprocess.PIPE, text=True)
     while lines(run_dir) == 0 and process.poll() is None:
@@ -143,14 +143,14 @@ def test_interrupting_a_run_keeps_its_rows(smollm2: Path, repository: Path, tmp_
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "the same command goes on" in error and "Traceback" not in error
+    assert "the same command resumes" in error and "Traceback" not in error
     assert not (run_dir / "summary.json").exists()
     assert lines(run_dir) > 0
     assert run(command(smollm2, run_dir), repository).returncode == 0
     assert content(run_dir) == content(whole)
 
 
-def test_shards_of_separate_processes_merge_into_the_run_of_one(
+def test_merged_shards_equal_the_run_of_one_process(
     whole: Path, smollm2: Path, repository: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"

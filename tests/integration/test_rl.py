@@ -1,4 +1,4 @@
-"""Reinforcement learning as a user runs it: real weights, real kills, two processes that agree with one."""
+"""End-to-end RL with real weights in real processes, including kills; two processes match one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SMALL = (
 )
 TIMED = {"step_time", "num_tokens"}
 LIKELY = "Why does he keep 7 pens? How many pens does Tom have?"
-"""What a random model is made to say, in any order, so that some of its turns end and some are rewarded."""
+"""Tokens that the random model prefers, in any order, so that some of its turns get a reward."""
 
 
 @pytest.fixture(scope="module")
 def talkative(smollm2_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny random model that prefers a few words, and ends its turns soon."""
+    """The folder of a tiny random model that prefers a few words and ends its turns early."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -95,7 +95,7 @@ def test_the_policy_moves_and_can_be_probed(whole: Path, repository: Path, tmp_p
     run([sys.executable, "-m", "eval.probe", *fixed, *small.split()], repository)
 
 
-def test_a_killed_run_resumes_as_if_nothing_had_happened(talkative: Path, repository: Path, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_to_the_same_result(talkative: Path, repository: Path, tmp_path: Path) -> None:
     step, uninterrupted, run_dir = 2, tmp_path / "uninterrupted", tmp_path / "killed"
     log = run_dir / "log.jsonl"
     run([sys.executable, *command(talkative, uninterrupted)], repository)
@@ -117,8 +117,8 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(talkative: Path, reposi
     assert sorted(map(str, said[0])) == sorted(map(str, said[1]))
 
 
-def test_two_processes_agree_with_one(talkative: Path, repository: Path, tmp_path: Path) -> None:
-    """The same global batch, half of it in each process: episodes, rewards, losses and gradients."""
+def test_two_processes_match_one(talkative: Path, repository: Path, tmp_path: Path) -> None:
+    """Half of the global batch per process gives the same episodes, rewards, losses and gradients."""
     one, two = tmp_path / "one", tmp_path / "two"
     given = f"--max-episodes {16 * STEPS} --temperature 1.0 --trl.learning-rate 0.003 --trl.num-generations 8"
     whole_batch, half_of_it = (
@@ -136,4 +136,4 @@ def test_two_processes_agree_with_one(talkative: Path, repository: Path, tmp_pat
     said = [[row.messages for row in read_rows(folder / "episodes.jsonl")] for folder in (one, two)]
     assert said[0] == said[1]
     assert json.loads((two / "summary.json").read_text())["steps"] == STEPS
-    assert last_checkpoint(two / "checkpoints").name == f"checkpoint-{STEPS}"  # sealed with what both have written
+    assert last_checkpoint(two / "checkpoints").name == f"checkpoint-{STEPS}"  # sealed once both processes have written

@@ -1,4 +1,4 @@
-"""Fine-tuning as a user runs it: real weights, real processes, real kills."""
+"""End-to-end SFT with real weights in real processes, including kills."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[s
 
 @pytest.fixture(scope="module")
 def whole(smollm2: Path, data: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that nothing disturbed."""
+    """The folder of an uninterrupted run."""
     run_dir = tmp_path_factory.mktemp("whole") / "run"
     done = run(command(smollm2, data, run_dir), repository)
     assert done.returncode == 0, done.stderr
@@ -77,11 +77,11 @@ def test_the_loss_falls_and_the_model_can_be_probed(whole: Path, repository: Pat
 
 
 def tokens(log: Path) -> dict[int, int]:
-    """Tokens read up to each step."""
+    """Step -> tokens read up to it."""
     return {line["step"]: line["num_tokens"] for line in read_log(log) if "num_tokens" in line}
 
 
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(
+def test_a_killed_run_resumes_to_the_same_result(
     whole: Path, smollm2: Path, data: Path, repository: Path, tmp_path: Path
 ) -> None:
     step, run_dir, log = 3, tmp_path / "run", tmp_path / "run" / "log.jsonl"
@@ -90,19 +90,19 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
         deadline = time.monotonic() + 600
         while not log.exists() or len(log.read_bytes().splitlines()) < step:
             assert process.poll() is None, process.stderr and process.stderr.read()
-            assert time.monotonic() < deadline, "no step was made"
+            assert time.monotonic() < deadline, "no step within ten minutes"
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)
     assert not (run_dir / "summary.json").exists()
     done = run(arguments, repository)
     assert done.returncode == 0, done.stderr
-    made = [line["step"] for line in read_log(log)]
-    assert made[-1] == STEPS and made[step] <= step + 1
+    steps = [line["step"] for line in read_log(log)]
+    assert steps[-1] == STEPS and steps[step] <= step + 1
     assert losses(log) == pytest.approx(losses(whole / "log.jsonl"), abs=1e-6)
     assert tokens(log) == tokens(whole / "log.jsonl")
 
 
-def test_wandb_offline_keeps_one_run_over_two_processes(
+def test_wandb_offline_continues_the_same_run_after_a_restart(
     smollm2: Path, data: Path, repository: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("wandb")
