@@ -39,6 +39,9 @@ def tell_probe(
         files: SHA-256 of each file of rows that was read, by its path.
     """
     name = config.name or Path(config.model).name
+    source = protocol["answers_from"]
+    if source not in (None, protocol["model"]):
+        name += f" on answers of {source.partition('@')[0]}"
     run = TrackedRun(name, "eval", folder, {**protocol, "name": name})
     with reporting(config.report_to), closing(open_tracker(config.report_to, run)) as tracker:
         at = float(protocol["sampling"]["temperature"])

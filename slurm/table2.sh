@@ -25,6 +25,8 @@ for word in "$@"; do
 done
 [ "${#folders[@]}" -le 1 ] || stop "RUNS is one folder, not ${folders[*]}"
 runs="${folders[0]:-runs/table2}"
+# In W&B all runs, tables and the report are one group, named after the folder; $WANDB_PROJECT is the project.
+export WANDB_RUN_GROUP="${WANDB_RUN_GROUP:-$(basename "$runs")}"
 shards="${SHARDS:-4}"
 [[ "$shards" =~ ^[1-9][0-9]*$ ]] || stop "SHARDS is '$shards'; it must be a whole number above 0"
 data="${DATA_CONFIG:-configs/data_gen/collab.yaml}"
@@ -58,6 +60,9 @@ rl_model=(name=RL "model=$runs/rl/model")
 trained=(-- "run_dir=$runs/probe_sft" "${sft_model[@]}" -- "run_dir=$runs/probe_rl" "${rl_model[@]}")
 on_base=(-- "run_dir=$runs/cross_sft" "${sft_model[@]}" -- "run_dir=$runs/cross_rl" "${rl_model[@]}")
 
+if "$dry_run"; then
+  printf 'export WANDB_RUN_GROUP=%q\n' "$WANDB_RUN_GROUP"
+fi
 submit data_gen slurm/data_gen.sh "$data" "out_dir=$runs/data"
 submit sft --dependency="afterok:$ID" "${gpus[@]}" slurm/sft.sh "$sft" "run_dir=$runs/sft" \
   "data=$runs/data/conversations.jsonl" "replay.path=$runs/data/solutions.jsonl"
@@ -71,3 +76,5 @@ submit merge --dependency="afterok:$base_id:$ID" slurm/merge.sh "$runs"/probe_{b
 submit cross --dependency="afterok:$ID" --array="0-$((2 * shards - 1))" slurm/eval.sh "$probe" "${judge[@]}" \
   "answers_from=$runs/probe_base" "${on_base[@]}"
 submit table --dependency="afterok:$ID" slurm/report.sh "$runs"
+printf 'W&B: group %q; send runs that were kept offline with: ' "$WANDB_RUN_GROUP" >&2
+printf "find %q -name '*.wandb' -exec wandb sync {} +\n" "$runs" >&2

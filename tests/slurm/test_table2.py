@@ -55,7 +55,7 @@ def configurations(model: Path, folder: Path) -> dict[str, str]:
     }
     paths = {name: folder / f"{name.lower()}.yaml" for name in contents}
     for name, path in paths.items():
-        path.write_text(yaml.safe_dump(contents[name]), encoding="utf-8")
+        path.write_text(yaml.safe_dump({**contents[name], "report_to": "wandb"}), encoding="utf-8")
     return {name: str(path) for name, path in paths.items()}
 
 
@@ -65,7 +65,7 @@ def submit_chain(cluster, runs: Path, **environment: str) -> dict[str, str]:
         ["bash", "slurm/table2.sh", str(runs)],
         cwd=cluster.repository,
         env=cluster.environment
-        | {"GPUS_PER_NODE": "1", "JUDGE": "judge=local", "GATE": "pocket_math.genuine=100"}
+        | {"GPUS_PER_NODE": "1", "JUDGE": "judge=local", "GATE": "pocket_math.genuine=100", "WANDB_MODE": "offline"}
         | environment,
         capture_output=True,
         text=True,
