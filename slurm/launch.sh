@@ -29,16 +29,24 @@ step() {
   end_job "$status"
 }
 
-# end_job STATUS: end with this status; requeue the job first if the status asks for it.
+# end_job STATUS: end with this status; requeue the job first if the status asks for it, or if Slurm is preempting it.
 end_job() {
   local job="$SLURM_JOB_ID"
   [ -z "${SLURM_ARRAY_JOB_ID-}" ] || job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" # this task alone
-  if [ "$1" -eq "$REQUEUE_STATUS" ] || [ "$1" -eq "$USR1_STATUS" ]; then
+  if [ "$1" -eq "$REQUEUE_STATUS" ] || [ "$1" -eq "$USR1_STATUS" ] || { [ "$1" -ne 0 ] && is_preempted "$job"; }; then
     refuse_a_loop "${SLURM_RESTART_COUNT:-0}" "$MAX_REQUEUES"
     echo "preempted: job $job is requeued" >&2
     scontrol requeue "$job"
   fi
   exit "$1"
+}
+
+# is_preempted JOB: whether the job is in the grace time of its preemption, which begins with TERM. A job that is
+# cancelled or reaches its time limit gets TERM too, but is no longer RUNNING.
+is_preempted() {
+  local shown
+  shown="$(scontrol --oneliner show job "$1")" || return 1
+  [[ "$shown" == *" JobState=RUNNING "* && "$shown" == *" PreemptTime="* && "$shown" != *" PreemptTime=None"* ]]
 }
 
 # refuse_a_loop COUNT LIMIT: end the job if it was requeued that often.

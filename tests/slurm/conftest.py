@@ -54,12 +54,15 @@ SelectTypeParameters=CR_CPU_Memory
 ReturnToService=2
 KillWait=20
 KillOnBadExit=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 MinJobAge=3600
 FirstJobId={first_job}
 SlurmdParameters=config_overrides
 GresTypes=gpu
 NodeName={nodes} NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports}] CPUs=64 RealMemory=1000000 Gres=gpu:2
-PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=120
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 """
 
 
@@ -145,6 +148,18 @@ class Cluster:
         self.wait(job, lambda: not self.run("squeue", "-h", "--states=completing"), "gone from its nodes")
         time.sleep(2)  # a node refuses the credential of a start in the second in which it has ended the job
         self.wait(job, started, "started again")
+
+    def preempt(self) -> str:
+        """Submit a job that needs all GPUs, and that jobs of the default partition must make room for."""
+        return self.submit("--partition=urgent", "--nodes=2", "--gpus-per-node=2", "--mem=1G", "--wrap", "sleep 1")
+
+    def fail_node(self, job: str) -> None:
+        """Let the first node of a job fail, which ends the job there, and come back."""
+        node = self.show(job)["BatchHost"]
+        self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        self.wait_for(job, "PENDING")
+        self.end_processes_of(job)
+        self.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)  # unless it is back by itself
 
     def end_processes_of(self, job: str) -> None:
         """Kill what a job has left on a node, as a node that fails does: its steps and all that they have started."""
@@ -301,7 +316,9 @@ def _running(command: list[str], environment: dict[str, str], folder: Path) -> I
 
 def _wait_for_nodes(cluster: Cluster) -> None:
     deadline = time.monotonic() + 120
-    while (found := cluster.run("sinfo", "-h", "-N", "-o", "%T", check=False).split()) != ["idle"] * len(NODES):
+    while (found := cluster.run("sinfo", "-h", "-N", "-p", "gpu", "-o", "%T", check=False).split()) != ["idle"] * len(
+        NODES
+    ):
         if time.monotonic() > deadline:
             logs = "\n".join(f"{path}: {path.read_text()[-2000:]}" for path in sorted(cluster.folder.glob("*.log")))
             pytest.fail(f"the nodes are {found}, not idle\n{logs}")

@@ -81,10 +81,29 @@ def test_a_cancelled_job_and_a_failed_one_are_not_started_again(cluster, submit)
 def test_the_failure_of_a_node_starts_its_job_again(cluster, submit, tmp_path: Path) -> None:
     job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 200; }")
     cluster.wait(job, lambda: "up" in cluster.output(job), "up")
-    node = cluster.show(job)["BatchHost"]
-    cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-    cluster.wait_for(job, "PENDING")
-    cluster.end_processes_of(job)
-    cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)  # unless it is back by itself
+    cluster.fail_node(job)
     cluster.start_again(job)
     cluster.completes(job)
+
+
+def test_a_preempted_job_is_started_again_and_not_so_when_it_is_cancelled_later(cluster, submit) -> None:
+    """TERM announces both; a step of the kind of a probe dies of it, in the grace time."""
+    job = submit("echo up; exec sleep 300", "--gpus-per-node=1")
+    after = cluster.submit(f"--dependency=afterok:{job}", "--kill-on-invalid-dep=yes", "--wrap", "true")
+    cluster.wait(job, lambda: "up" in cluster.output(job), "up")
+    urgent = cluster.preempt()
+    cluster.start_again(job)
+    assert f"preempted: job {job} is requeued" in cluster.output(job)
+    cluster.wait(job, lambda: cluster.output(job).count("up\n") == 2, "up again")
+    cluster.run("scancel", job)
+    assert [cluster.end(one) for one in (urgent, job, after)] == ["COMPLETED", "CANCELLED", "CANCELLED"]
+    assert cluster.show(job)["Restarts"] == "1"
+
+
+def test_a_job_that_slurm_itself_requeues_too_often_is_ended(cluster, submit) -> None:
+    job = submit("echo up; sleep 200", "--export=ALL,MAX_REQUEUES=0")
+    cluster.wait(job, lambda: "up" in cluster.output(job), "up")
+    cluster.run("scontrol", "requeue", job)
+    cluster.start_again(job)
+    assert cluster.end(job) == "FAILED"
+    assert "was requeued 1 times (MAX_REQUEUES=0" in cluster.output(job)

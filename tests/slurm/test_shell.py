@@ -186,6 +186,29 @@ def end(repository: Path, status: int, shown: str, **environment: str) -> subpro
     return shell(repository, script, SLURM_JOB_ID="7", **environment)
 
 
+@pytest.mark.parametrize("status", [138, 143, 200, 1])
+def test_a_job_that_is_being_preempted_is_started_again_however_its_step_ends(repository: Path, status: int) -> None:
+    preempted = JOB.format(state="RUNNING", eligible="2026-01-02T03:04:05", at="2026-01-02T05:00:00")
+    done = end(repository, status, preempted)
+    assert (done.returncode, done.stdout) == (status, "requeue 7\n")
+
+
+@pytest.mark.parametrize(
+    ("state", "at"),
+    [("RUNNING", "None"), ("CANCELLED", "None"), ("CANCELLED", "2026-01-02T05:00:00"), ("TIMEOUT", "None")],
+)
+@pytest.mark.parametrize("status", [143, 2, 0])
+def test_a_job_that_is_cancelled_or_fails_is_not(repository: Path, state: str, at: str, status: int) -> None:
+    done = end(repository, status, JOB.format(state=state, eligible="2026-01-02T03:04:05", at=at))
+    assert (done.returncode, done.stdout) == (status, "")
+
+
+def test_a_job_that_is_complete_is_not_started_again_though_it_is_being_preempted(repository: Path) -> None:
+    preempted = JOB.format(state="RUNNING", eligible="2026-01-02T03:04:05", at="2026-01-02T05:00:00")
+    done = end(repository, 0, preempted)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 @pytest.mark.parametrize(("restarts", "runs"), [("2", True), ("3", False)])
 def test_a_job_that_slurm_itself_starts_again_and_again_is_ended(repository: Path, restarts: str, runs: bool) -> None:
     """It may have been preempted or lost its node so often: it runs MAX_REQUEUES + 1 times."""

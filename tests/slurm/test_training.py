@@ -65,7 +65,7 @@ def assert_same(run_dir: Path, other: Path) -> None:
         assert here[step] == pytest.approx(line, abs=1e-6), step
 
 
-def test_a_job_goes_on_after_usr1_and_after_a_requeue(
+def test_a_job_goes_on_after_usr1_and_after_its_node_fails(
     cluster, submit_sft: Submit, undisturbed: Path, tmp_path: Path
 ) -> None:
     run_dir = tmp_path / "run"
@@ -82,20 +82,38 @@ def test_a_job_goes_on_after_usr1_and_after_a_requeue(
     assert [line["step"] for line in read_log(run_dir / "log.jsonl")] == list(range(1, stopped_at + 1))
 
     cluster.wait(job, lambda: made(run_dir) >= stopped_at + 8, "making more steps")
-    cluster.run("scontrol", "requeue", job)
-    cluster.wait_for(job, "PENDING")
+    cluster.fail_node(job)
     newest = max((run_dir / "checkpoints").glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
     (newest / "optimizer.pt").write_bytes(b"half")  # as a kill in the middle of a save leaves it
     cluster.start_again(job)
 
     cluster.completes(job)
-    assert "half-written and is removed" in cluster.output(job)
+    assert "incomplete and is removed" in cluster.output(job)
     assert cluster.show(job)["Restarts"] == "2"
     assert_same(run_dir, undisturbed)
     run_id = (run_dir / "wandb_run_id").read_text().strip()
     sessions = list((run_dir / "wandb").glob("offline-run-*"))
     assert len(sessions) == 3 and all(session.name.endswith(run_id) for session in sessions)
     assert (run_dir / "model" / "model.safetensors").is_file()
+
+
+def test_a_job_that_is_preempted_saves_makes_room_and_goes_on(
+    cluster, submit_sft: Submit, undisturbed: Path, tmp_path: Path
+) -> None:
+    """A job of a partition with a higher priority needs its GPU; it has a grace time of two minutes, from TERM on."""
+    run_dir = tmp_path / "run"
+    job = submit_sft(run_dir, "--gpus-per-node=1", *batch(2), "trl.save_steps=1000")
+    cluster.wait(job, lambda: made(run_dir) >= 2, "making steps")
+    urgent = cluster.preempt()
+    cluster.completes(urgent)
+    assert cluster.states(job) == ["PENDING"]
+    stopped_at = made(run_dir)
+    assert stopped_at < STEPS and "stopped by SIGTERM" in cluster.output(job)
+    assert last_checkpoint(run_dir / "checkpoints").name == f"checkpoint-{stopped_at}"
+    cluster.start_again(job)
+    cluster.completes(job)
+    assert cluster.show(job)["Restarts"] == "1"
+    assert_same(run_dir, undisturbed)
 
 
 def test_two_nodes_take_the_steps_of_one_and_stop_together(
