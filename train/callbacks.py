@@ -1,6 +1,6 @@
-"""What watches a run while it trains: loss of each step, seal of each checkpoint, held-out probe, guard.
+"""Training callbacks: loss log, checkpoint seal, held-out probe, accuracy guard.
 
-They hear what the trainer does (`train/trainer_events.py`) and change nothing in it; the guard alone may end it.
+They listen to the trainer's events (`train/trainer_events.py`) and do not change training; only the guard may end it.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class LossLog:
-    """Writes the metrics of each step to the log and the tracker, and counts it as done."""
+    """Writes the metrics of each step to the log and the tracker, and advances the progress display."""
 
     log: TrainingLog | NoLog
     tracker: Tracker
     advice: str
-    """What else to do about a loss that is no number."""
+    """What else to do about a loss that is not finite; ends the error message."""
     advance: Callable[[], None] = lambda: None
-    """Of the display."""
+    """Advances the progress display by one step."""
     note: Callable[[dict[str, Any]], str] = lambda logs: f"loss {logs['loss']:.3f}"
-    """What the display says of a step."""
+    """The display's text for a step."""
     last: str = ""
-    """Its latest word."""
+    """The text of the last step."""
 
     def on_log(self, state: Any, logs: dict[str, Any]) -> None:
-        """Hear the metrics of a step.
+        """Log the metrics of a step.
 
         Raises:
-            ConfigError: the loss or the norm of its gradient is no number: all later steps would be lost.
+            ConfigError: the loss or the gradient norm is not finite, so all later steps would be lost.
         """
         if "loss" not in logs:
             return  # the trainer's summary at the end
@@ -56,7 +56,7 @@ class LossLog:
         self.log.append(step, logs)
         if not math.isfinite(loss) or not math.isfinite(norm):
             raise ConfigError(
-                f"step {step}: the loss is {loss} and the norm of its gradient {norm}; lower trl.learning_rate, "
+                f"step {step}: the loss is {loss} and the gradient norm {norm}; lower trl.learning_rate, "
                 f"or {self.advice}"
             )
         self.tracker.log(step, {"train": logs})
@@ -66,75 +66,78 @@ class LossLog:
 
 @dataclass
 class Sealer:
-    """Marks each checkpoint as whole when every process has written its part of it."""
+    """Marks each checkpoint as complete once every process has written its part."""
 
     folder: Path
 
     def on_save(self, state: Any) -> None:
         checkpoint = self.folder / f"checkpoint-{state.global_step}"
-        write_through(checkpoint)  # on each node what its processes wrote: the first one cannot do it for the others
+        write_through(checkpoint)  # on every node: the main process cannot flush what others wrote
         wait_for_all()
         run_on_main(lambda: self._seal(checkpoint))
 
     def _seal(self, checkpoint: Path) -> None:
-        for kept in self.folder.parent.glob("*_run_id"):  # of trackers, so that a copy of the checkpoint alone goes on
-            shutil.copy(kept, checkpoint)
+        for run_id in self.folder.parent.glob("*_run_id"):  # of trackers, to resume from a copy of the checkpoint alone
+            shutil.copy(run_id, checkpoint)
         seal(checkpoint)
 
 
 @dataclass
 class ProbeSchedule:
-    """Probes before the first step, every `every` steps, and at the end; tells what it finds, and asks the guard."""
+    """Probes before the first step, every `every` steps and at the end; reports the results and applies the guard."""
 
     every: int
     measure: Callable[[int], Measured]
-    """Probes the model as it is, at a step."""
+    """Probes the current model; takes the step."""
     log: TrainingLog | NoLog
     tracker: Tracker
     tell: Callable[[str], None]
     guard: Guard | None
     probed: set[int] = field(default_factory=set)
-    """Steps that this process has probed at."""
+    """Steps at which this process has probed."""
     stopped: str | None = None
-    """Why the guard ended training."""
+    """Why the guard ended training, if it did."""
     before: dict[str, float] = field(default_factory=dict)
-    """Accuracy on each task before the first step, as far as it is known."""
+    """Accuracy on each task before the first step; tasks without graded answers are absent."""
 
     @property
     def events(self) -> dict[str, Callable[..., None]]:
-        """What it hears."""
-        heard = (self.on_train_begin, self.on_step_end, self.on_train_end)
-        return {event.__name__: event for event in heard}
+        """The trainer's events that this listens to."""
+        events = (self.on_train_begin, self.on_step_end, self.on_train_end)
+        return {event.__name__: event for event in events}
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What each probe of the run found, and why training was stopped, if it was."""
-        return {"steps": probes(self.log.path), "stopped": self.stopped}
+        """The results of each probe of the run, and why training was stopped, if it was."""
+        return {"steps": logged_probes(self.log.path), "stopped": self.stopped}
 
     def on_train_begin(self, state: Any) -> None:
         step = state.global_step
         self.before = accuracies(self._probe(0).metrics) if step == 0 else accuracies_before(self.log.path)
         if self.guard is not None and not self.before:
-            raise ConfigError("probe.guard has nothing to watch: no answer to the rows of probe.tasks is graded")
+            raise ConfigError(
+                "probe.guard has no accuracy to compare: no answer to the rows of probe.tasks is graded; choose tasks "
+                "that grade answers, or set probe.guard to null"
+            )
         if step == 0:
             return
         logged, metrics = run_on_main(lambda: last_probe(self.log.path, step))
         if step % self.every == 0 and logged != step:
-            self._guarded(step)  # a signal interrupted this probe in an earlier process
+            self._probe_and_guard(step)  # a signal interrupted this probe in an earlier process
         else:
             self.probed.add(logged)
             self._apply_guard(logged, metrics)
 
     def on_step_end(self, state: Any) -> None:
         if state.global_step % self.every == 0:
-            with suppress(Preempted):  # the probe goes on when training does, before the next step
-                self._guarded(state.global_step)
+            with suppress(Preempted):  # the probe resumes when training does, before the next step
+                self._probe_and_guard(state.global_step)
 
     def on_train_end(self, state: Any) -> None:
         if state.global_step not in self.probed:
-            self._guarded(state.global_step)
+            self._probe_and_guard(state.global_step)
 
-    def _guarded(self, step: int) -> None:
+    def _probe_and_guard(self, step: int) -> None:
         self._apply_guard(step, self._probe(step).metrics)
 
     def _apply_guard(self, step: int, metrics: Mapping[str, Mapping[str, Any]]) -> None:
@@ -142,14 +145,15 @@ class ProbeSchedule:
         falls = [(round(100 * (self.before[task] - now[task]), 6), task) for task in self.before.keys() & now.keys()]
         if self.guard is None or not falls:
             return
-        fall, task = max(falls)  # of all tasks together, a rise of one would hide it
-        if fall <= self.guard.points:
+        fall, task = max(falls)  # per task: in pooled accuracy, a rise on another task would hide it
+        allowed = self.guard.points
+        if fall <= allowed:
             return
-        said = f"accuracy on {task} fell by {fall:.1f} points from before training, {self.guard.points:g} are allowed"
+        problem = f"accuracy on {task} fell by {fall:.1f} points from before training, {allowed:g} are allowed"
         if self.guard.action == "warn":
-            logger.warning("step %d: %s", step, said)
+            logger.warning("step %d: %s", step, problem)
             return
-        self.stopped = f"step {step}: {said}"
+        self.stopped = f"step {step}: {problem}"
         logger.warning("%s; training stops", self.stopped)
         raise Stop
 
@@ -171,19 +175,19 @@ class ProbeSchedule:
 
 
 def points_lost(before: Rate, now: Rate) -> float | None:
-    """Percentage points by which a rate fell, negative where it rose; None where one is unknown."""
+    """Percentage points by which a rate fell, negative if it rose; None if either is unknown."""
     if before.point is None or now.point is None:
         return None
     return round(100 * (before.point - now.point), 6)
 
 
 def accuracies(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """The accuracy on each task that a probe has graded an answer of."""
-    return {task: found["accuracy"] for task, found in metrics.items() if found["accuracy"] is not None}
+    """A probe's accuracy on each task that has graded answers."""
+    return {task: values["accuracy"] for task, values in metrics.items() if values["accuracy"] is not None}
 
 
 def accuracies_before(log: Path) -> dict[str, float]:
-    """The accuracy on each task before the first step, as an earlier process of this run has logged it."""
+    """The accuracy on each task before the first step, as logged by an earlier process of this run."""
     for line in read_log(log):
         if line["step"] == 0 and "probe" in line:
             return accuracies(line["probe"])
@@ -191,12 +195,12 @@ def accuracies_before(log: Path) -> dict[str, float]:
 
 
 def last_probe(log: Path, step: int) -> tuple[int, dict[str, Any]]:
-    """Step and metrics of the last probe that is logged up to `step`; step 0 without metrics where there is none."""
-    found = {line["step"]: line["probe"] for line in read_log(log) if "probe" in line and line["step"] <= step}
-    last = max(found, default=0)
-    return last, found.get(last, {})
+    """Step and metrics of the last probe logged up to `step`; (0, {}) if there is none."""
+    logged = {line["step"]: line["probe"] for line in read_log(log) if "probe" in line and line["step"] <= step}
+    last = max(logged, default=0)
+    return last, logged.get(last, {})
 
 
-def probes(log: Path) -> dict[str, str]:
-    """What each probe that is logged found, in words, by its step."""
+def logged_probes(log: Path) -> dict[str, str]:
+    """The results of each logged probe as text, by step."""
     return {str(line["step"]): line["told"] for line in read_log(log) if "probe" in line}

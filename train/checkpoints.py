@@ -1,7 +1,7 @@
-"""The checkpoints of a run: which of them are whole, and the last of those. Knows no trainer.
+"""The checkpoints of a run: which ones are complete, and the last of these. Knows no trainer.
 
-A trainer writes a checkpoint file by file. When it has written all, `seal` adds the list of them with their sizes; a
-folder without that list, or whose files do not agree with it, was left half-written by a kill.
+A trainer writes a checkpoint file by file. When all files are written, `seal` adds a list of them with their sizes. A
+folder without that list, or whose files do not match it, was left incomplete by a kill.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ SEAL = "complete.json"
 
 
 def seal(folder: Path) -> None:
-    """Mark a checkpoint as whole, once all of it is on the disk: sizes alone cannot tell content from empty blocks."""
+    """Mark a checkpoint as complete after flushing it to disk: sizes alone cannot tell content from empty blocks."""
     write_through(folder)
     write_atomically(folder / SEAL, json.dumps(_sizes(folder), indent=1) + "\n")
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether every file that was there when it was sealed is there, in its size."""
+def is_complete(folder: Path) -> bool:
+    """Whether the files are the same, with the same sizes, as when the checkpoint was sealed."""
     try:
         return bool(json.loads((folder / SEAL).read_text(encoding="utf-8")) == _sizes(folder))
     except (OSError, ValueError):
@@ -33,13 +33,13 @@ def is_whole(folder: Path) -> bool:
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The whole checkpoint of the latest step in `folder`; half-written ones are removed, and None if none is left."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    for path in found:
-        if not is_whole(path):
-            logger.warning("%s is half-written and is removed", path)
+    """The latest complete checkpoint in `folder`, or None. Removes incomplete ones."""
+    checkpoints = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+    for path in checkpoints:
+        if not is_complete(path):
+            logger.warning("%s is incomplete and is removed", path)
             shutil.rmtree(path)
-    return next((path for path in reversed(found) if path.exists()), None)
+    return next((path for path in reversed(checkpoints) if path.exists()), None)
 
 
 def _sizes(folder: Path) -> dict[str, int]:

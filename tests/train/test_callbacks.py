@@ -11,7 +11,7 @@ import pytest
 from eval.config import ConfigError
 from eval.stats.rates import Rate
 from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracies_before, points_lost
-from train.checkpoints import is_whole
+from train.checkpoints import is_complete
 from train.preemption import Preempted
 from train.sft_config import Guard
 from train.trainer_events import Stop
@@ -74,7 +74,7 @@ def test_a_step_is_logged_tracked_and_counted(log):
 
 
 @pytest.mark.parametrize("metrics", [{"loss": float("nan")}, {"loss": 1.0, "grad_norm": float("inf")}])
-def test_a_loss_that_is_no_number_is_an_error(log, metrics):
+def test_a_loss_that_is_not_finite_is_an_error(log, metrics):
     with pytest.raises(ConfigError, match=r"step 3: the loss is .* lower trl\.learning_rate, or see there"):
         LossLog(log, Tracker(), "see there").on_log(at(3), metrics)
 
@@ -82,7 +82,7 @@ def test_a_loss_that_is_no_number_is_an_error(log, metrics):
 def test_a_checkpoint_is_sealed(tmp_path):
     (tmp_path / "checkpoint-4").mkdir()
     Sealer(tmp_path).on_save(at(4))
-    assert is_whole(tmp_path / "checkpoint-4")
+    assert is_complete(tmp_path / "checkpoint-4")
 
 
 def test_every_process_has_its_files_on_the_disk_before_the_first_one_seals(tmp_path, monkeypatch):
@@ -127,7 +127,7 @@ def test_a_resumed_run_compares_with_what_was_logged_before_training(log):
         resumed.on_step_end(at(20))
 
 
-def test_a_probe_that_a_signal_broke_off_is_made_before_the_next_step_and_only_then(log):
+def test_a_probe_that_a_signal_interrupted_is_made_before_the_next_step_and_only_then(log):
     watched = schedule(log, {0: 9})
     watched.on_train_begin(at(0))
     watched.measure = broken_off
@@ -198,7 +198,7 @@ def test_the_guard_may_only_warn(log, caplog):
 
 
 def test_a_guard_without_a_graded_row_is_an_error(log):
-    with pytest.raises(ConfigError, match="guard has nothing to watch"):
+    with pytest.raises(ConfigError, match="guard has no accuracy to compare"):
         schedule(log, {0: 0}, Guard(), n=0).on_train_begin(at(0))
     schedule(log, {0: 0}, n=0).on_train_begin(at(0))
 

@@ -1,4 +1,4 @@
-"""The last whole checkpoint is used; what a kill left half-written is not."""
+"""The last complete checkpoint is used; what a kill left incomplete is not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from train.checkpoints import is_whole, last_checkpoint, seal
+from train.checkpoints import is_complete, last_checkpoint, seal
 
 
 def checkpoint(folder: Path, step: int, sealed: bool = True) -> Path:
@@ -27,10 +27,10 @@ def test_the_latest_step_is_used(tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["unsealed", "file missing", "file short", "file more", "seal torn"])
-def test_a_half_written_one_is_removed_and_not_used(tmp_path, harm, caplog):
+def test_an_incomplete_one_is_removed_and_not_used(tmp_path, harm, caplog):
     whole = checkpoint(tmp_path, 10)
     torn = checkpoint(tmp_path, 20, sealed=harm != "unsealed")
-    assert is_whole(torn) is (harm != "unsealed")
+    assert is_complete(torn) is (harm != "unsealed")
     if harm == "file missing":
         (torn / "weights.bin").unlink()
     elif harm == "file short":
@@ -39,9 +39,9 @@ def test_a_half_written_one_is_removed_and_not_used(tmp_path, harm, caplog):
         (torn / "more").write_bytes(b"0")
     elif harm == "seal torn":
         (torn / "complete.json").write_text("{")
-    assert not is_whole(torn)
+    assert not is_complete(torn)
     assert last_checkpoint(tmp_path) == whole
-    assert not torn.exists() and "checkpoint-20 is half-written" in caplog.text
+    assert not torn.exists() and "checkpoint-20 is incomplete" in caplog.text
 
 
 def test_a_seal_comes_after_all_that_it_is_for_is_on_the_disk(tmp_path, monkeypatch):

@@ -259,7 +259,7 @@ def test_a_preempted_run_samples_what_an_uninterrupted_one_does(play: Callable[.
 
     def hear_at_step_3(state: Any) -> None:
         if state.global_step == 3:
-            PREEMPTION.hear(signal.SIGUSR1)
+            PREEMPTION.receive(signal.SIGUSR1)
 
     every = steps_per_batch(before.trainer.args)
     before.trainer.add_callback(listener(on_step_end=hear_at_step_3))

@@ -59,7 +59,7 @@ def test_training_stops_where_the_next_step_needs_nothing_of_the_last_ones(heard
     with pytest.raises(Preempted), preemption.interruptible(False):
         for step in range(1, 9):
             if step == heard_at:
-                preemption.hear(signal.SIGUSR1)
+                preemption.receive(signal.SIGUSR1)
             try:
                 preemption.on_step_end(SimpleNamespace(global_step=step, max_steps=8), every=3)
             except Stop:
@@ -68,7 +68,7 @@ def test_training_stops_where_the_next_step_needs_nothing_of_the_last_ones(heard
     assert stopped == stops_at
 
 
-def test_a_probe_is_broken_off_and_its_step_saved() -> None:
+def test_a_probe_is_interrupted_and_its_step_saved() -> None:
     preemption = Preemption()
     with preemption.listening(), pytest.raises(Preempted), preemption.interruptible(False):
         with pytest.raises(Preempted), preemption.interruptible(True):
@@ -80,7 +80,7 @@ def test_a_probe_is_broken_off_and_its_step_saved() -> None:
             preemption.on_step_end(STATE)
 
 
-def test_what_is_not_a_step_is_broken_off_and_a_second_signal_breaks_off_no_more() -> None:
+def test_only_the_first_signal_interrupts_what_is_not_a_step() -> None:
     @preemptible
     def main() -> int:
         try:
@@ -112,12 +112,12 @@ def test_term_ends_without_a_requeue_and_handlers_are_as_before() -> None:
 def test_term_outweighs_usr1() -> None:
     preemption = Preemption()
     with pytest.raises(Preempted) as preempted, preemption.interruptible(False):
-        preemption.hear(signal.SIGTERM)
-        preemption.hear(signal.SIGUSR1)
+        preemption.receive(signal.SIGTERM)
+        preemption.receive(signal.SIGUSR1)
     assert preempted.value.number == signal.SIGTERM
 
 
-def test_processes_tell_each_other_of_it() -> None:
+def test_a_preemption_can_be_pickled_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(Preempted(10))).number == 10
 
 
@@ -164,7 +164,7 @@ AGREE = """
     with PREEMPTION.interruptible(False):
         for step in range(1, 5):
             if step == 3 and state.process_index == 1:
-                PREEMPTION.hear(signal.SIGUSR1)
+                PREEMPTION.receive(signal.SIGUSR1)
             try:
                 PREEMPTION.on_step_end(SimpleNamespace(global_step=step, max_steps=4))
             except Stop:
@@ -177,7 +177,7 @@ AGREE = """
 
 
 @pytest.mark.integration
-def test_all_processes_stop_at_the_step_at_which_one_has_heard(repository: Path, tmp_path: Path) -> None:
+def test_all_processes_stop_at_the_step_at_which_one_receives_a_signal(repository: Path, tmp_path: Path) -> None:
     script = tmp_path / "agree.py"
     script.write_text(textwrap.dedent(AGREE), encoding="utf-8")
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]

@@ -11,7 +11,7 @@ import pytest
 from eval.config import validate
 from eval.dashboard_spec import parts
 from eval.weights import model_digest
-from train.checkpoints import is_whole
+from train.checkpoints import is_complete
 from train.episode_metrics import METRICS
 from train.sft_config import SftConfig
 from train.sft_parts import open_parts
@@ -60,7 +60,7 @@ def test_the_id_is_in_the_run_folder_and_in_each_checkpoint(run_dir) -> None:
     checkpoints = sorted((run_dir / "checkpoints").glob("checkpoint-*"))
     assert len(checkpoints) == 2
     assert {(path / "wandb_run_id").read_text() for path in checkpoints} == {kept}
-    assert all(map(is_whole, checkpoints))
+    assert all(map(is_complete, checkpoints))
 
 
 def test_the_dashboard_shows_metrics_that_a_policy_logs() -> None:
