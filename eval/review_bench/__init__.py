@@ -1,1 +1,1 @@
-"""The review bench: a small web application in which people label user turns without knowing whose they are."""
+"""The review bench: a small web application for labelling user turns without knowing who wrote them."""

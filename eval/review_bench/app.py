@@ -1,6 +1,6 @@
-"""The bench as a web application: a token and a reviewer's name in each address, pages out, decisions in.
+"""The bench as a web application, with a token and the reviewer's name in each URL.
 
-Every decision is a form of its own, saved before the answer leads on; the script only presses the buttons.
+Every decision is a separate form, saved before the response redirects; the script only presses the buttons.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 NAME = re.compile(r"\w(?:[\w .'-]{0,38}[\w.])?")
-"""A reviewer's name."""
+"""A valid name of a reviewer."""
 LONGEST_S = 86_400.0
-"""No item is looked at for longer than a day."""
+"""Upper bound of the time spent on an item: a day."""
 
 
 def reviewer(text: str) -> str | None:
-    """A name as it is kept: spaces trimmed and made one, letters composed; None if it is no name."""
+    """The normalized name (whitespace collapsed, NFC), as it is stored; None if it is not valid."""
     name = unicodedata.normalize("NFC", " ".join(text.split()))
     return name if NAME.fullmatch(name) else None
 
 
 def make_app(store: ReviewStore, token: str) -> Starlette:
-    """The application; without the token in the address there is nothing to find."""
+    """The application; every URL without the token gives 404."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -63,7 +63,7 @@ def make_app(store: ReviewStore, token: str) -> Starlette:
 
 
 class Bench:
-    """What each address answers. Endpoints share one thread, and so one connection to the store."""
+    """The endpoints. They run in one thread and share one connection to the store."""
 
     def __init__(self, store: ReviewStore, root: str) -> None:
         self.store = store
@@ -74,7 +74,7 @@ class Bench:
         return self._html(pages.start_page(self._annotators()))
 
     async def enter(self, request: Request) -> Response:
-        """Go on under the given name."""
+        """Redirect to the first undecided item of the given name."""
         name = reviewer((await _fields(request)).get("name", ""))
         if name is None:
             problem = "A name has 1 to 40 letters, digits, spaces, dots, hyphens or apostrophes."
@@ -82,12 +82,12 @@ class Bench:
         return self._to(f"by/{quote(name)}/")
 
     async def resume(self, request: Request) -> Response:
-        """Lead to the first item that is not decided."""
+        """Redirect to the first undecided item."""
         name = _name(request)
         return self._to(self._undecided(name, after=0))
 
     async def show(self, request: Request) -> Response:
-        """One item."""
+        """Show one item."""
         name, position = _name(request), self._position(request)
         decisions = self.store.decisions(name)
         return self._html(
@@ -102,7 +102,7 @@ class Bench:
         )
 
     async def decide(self, request: Request) -> Response:
-        """Save a label or a binary; a decision that completes an item leads to the next one that is undecided."""
+        """Save a label or a binary; a decision that completes an item redirects to the next undecided one."""
         from starlette.exceptions import HTTPException
 
         name, position, fields = _name(request), self._position(request), await _fields(request)
@@ -113,20 +113,20 @@ class Bench:
                 name, position, label=fields.get("label"), genuine=genuine, seconds=_seconds(fields.get("seconds"))
             )
         except ValueError as error:
-            raise HTTPException(422, "no decision") from error
+            raise HTTPException(422, "not a valid decision") from error
         after = self.store.decisions(name)[position]
         if after.complete and not before.complete and not after.contradictory:
             return self._to(self._undecided(name, after=position))
         return self._to(f"by/{quote(name)}/{position}")
 
     async def undo(self, request: Request) -> Response:
-        """Take back the last decision and lead to its item."""
+        """Undo the last decision and redirect to its item."""
         name = _name(request)
         position = self.store.undo(name)
         return self._to(f"by/{quote(name)}/{position or ''}")
 
     async def done(self, request: Request) -> Response:
-        """What a reviewer has given."""
+        """Show the totals of a reviewer."""
         name = _name(request)
         decisions = self.store.decisions(name)
         counts = Counter(decision.label for decision in decisions.values() if decision.complete and decision.label)
@@ -137,7 +137,7 @@ class Bench:
         return {name: Progress.of(self.store.decisions(name), self.store.count) for name in self.store.annotators()}
 
     def _undecided(self, name: str, after: int) -> str:
-        """The address of the next item that is not complete, from the start again at the end."""
+        """The URL of the next incomplete item, wrapping around at the end."""
         decisions = self.store.decisions(name)
         order = [*range(after + 1, self.store.count + 1), *range(1, after + 1)]
         position = next((place for place in order if not decisions.get(place, Decision()).complete), "done")
@@ -172,7 +172,7 @@ def _name(request: Request) -> str:
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """The fields of a form; of one that comes several times, the last."""
+    """The fields of a form; the last value of a repeated field counts."""
     body = (await request.body()).decode("utf-8", "replace")
     return {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
 

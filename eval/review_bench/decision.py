@@ -1,4 +1,4 @@
-"""What one reviewer has decided on one item: a label and a binary, each given by itself."""
+"""One reviewer's decision on one item: a label and a binary, given separately."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from eval.labels import ALWAYS_GENUINE, NEVER_GENUINE
 
 @dataclass(frozen=True)
 class Decision:
-    """What one reviewer has decided on one item so far."""
+    """One reviewer's decision on one item so far."""
 
     label: str | None = None
     genuine: bool | None = None
     seconds: float | None = None
-    """Time that the item was before the reviewer until its last decision; None where it was not measured."""
+    """Time for which the item was displayed until its last decision; None if not measured."""
 
     @property
     def complete(self) -> bool:
-        """Whether both are decided."""
+        """Whether both label and binary are decided."""
         return self.label is not None and self.genuine is not None
 
     @property

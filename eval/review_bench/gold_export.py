@@ -1,4 +1,4 @@
-"""What reviewers decided, as a gold file that `eval/gold.py` reads."""
+"""Exports the reviewers' decisions as a gold file for `eval/gold.py`."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ HEX_DIGITS = 12
 
 @dataclass(frozen=True)
 class Exported:
-    """How many items were written, and how many were not."""
+    """Numbers of items that were written and left out."""
 
     written: int
     undecided: int
-    """By none of the reviewers in full."""
+    """Items without a complete decision."""
     disputed: int
-    """Decided, but no more than half of those who did gave the same label and binary."""
+    """Items without a majority for one label and binary."""
 
 
 def export_gold(store: ReviewStore, path: Path, annotator: str | None = None) -> Exported:
-    """Write the decided items to `path`, whole or not at all, one JSON object a line.
+    """Write the decided items to `path` atomically, one JSON object per line.
 
     A row has `id`, `context`, `task`, `source`, `temperature`, `finish`, `messages`, `user_turn`, `label`, `genuine`;
-    `weight`: how many distinct turns of the runs it stands for, 1 where all were reviewed; and `judgements`: what the
-    runs' judges said, by their ids.
+    `weight`: how many distinct turns of the runs it represents, 1 if all were reviewed; and `judgements`: those of the
+    runs' judges, by judge id.
 
     Args:
-        annotator: whose decisions; None: what more than half of an item's reviewers agree on, both label and binary.
+        annotator: whose decisions to export; None: the label and binary that more than half of an item's reviewers
+            agree on.
 
     Raises:
-        ConfigError: nobody of that name has decided anything, nothing is decided in full, or `path` can't be written.
+        ConfigError: the annotator has no decisions, no decision is complete, or `path` can't be written.
     """
     names = store.annotators()
     if annotator is not None and annotator not in names:
-        raise ConfigError(f"no decision by {annotator!r} in {store.path}; there are {', '.join(names) or 'none'}")
+        raise ConfigError(f"no decision by {annotator!r} in {store.path}; reviewers are {', '.join(names) or 'none'}")
     decisions = [store.decisions(name) for name in names if annotator in (None, name)]
     lines, undecided, disputed = [], 0, 0
     for position, item in store.items():
@@ -56,7 +57,7 @@ def export_gold(store: ReviewStore, path: Path, annotator: str | None = None) ->
         if agreed is not None:
             lines.append(_line(item, agreed))
     if not lines:
-        raise ConfigError(f"nothing to export: no item in {store.path} is decided in full; nothing was written")
+        raise ConfigError(f"nothing to export: no item in {store.path} has a complete decision without dispute")
     try:
         write_atomically(path, "".join(lines))
     except OSError as error:

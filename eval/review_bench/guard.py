@@ -1,4 +1,4 @@
-"""Who may speak to the bench: whoever has the token, from a page of its own; and what its pages may do."""
+"""Access control of the bench: requests need the token, forms must come from its own pages, pages are restricted."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Of every answer. A page of another origin never learns an address here: `same-origin` sends it no referrer."""
+"""Headers of every response. `same-origin` sends no referrer to other origins, so that they never learn the token."""
 
 
 class Guard:
-    """ASGI middleware: 404 without the token, 403 for a form of another origin, `HEADERS` on all that is answered."""
+    """ASGI middleware: 404 without the token, 403 for a form from another origin, `HEADERS` on every response."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it."""
+        """Forward a request or refuse it."""
         from starlette.datastructures import Headers, MutableHeaders
         from starlette.responses import PlainTextResponse
 
@@ -47,7 +47,7 @@ class Guard:
 
         headers, app = Headers(scope=scope), self._app
         if not secrets.compare_digest(scope["path"].removeprefix("/").split("/")[0].encode(), self._token):
-            app = PlainTextResponse("not found; open the whole address that the command printed", 404)
+            app = PlainTextResponse("not found; open the complete address that the command printed", 404)
         elif scope["method"] not in ("GET", "HEAD") and headers.get("origin") != f"http://{headers.get('host')}":
-            app = PlainTextResponse("a decision comes from a page of the bench itself", 403)
+            app = PlainTextResponse("decisions must be sent from a page of the bench", 403)
         await app(scope, receive, with_headers)

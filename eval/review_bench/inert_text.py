@@ -1,6 +1,6 @@
-"""Text of unknown origin in pieces: what a reader sees as it is, what nobody would see by its code point.
+"""Splits untrusted text into visible pieces and invisible characters, which are shown by their code points.
 
-Nothing here makes markup. The template writes each piece as escaped text.
+It produces no markup: the template writes each piece as escaped text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from regex import Pattern
 
 UNSEEN = r"(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]"
-"""Control, format, unassigned and private characters, surrogates, separators, ignorable ones, and the empty Braille."""
+"""Control, format, unassigned, private, surrogate, separator and ignorable characters, and blank Braille."""
 PICTURE = r"\p{Extended_Pictographic}[\ufe0f\p{EMod}]*"
 OF_EMOJI = rf"{PICTURE}(?:\u200d{PICTURE})+|\p{{Emoji}}\ufe0f"
-"""Joined emoji, whose joiners are seen in what they do."""
+"""Joined emoji, whose joiners have a visible effect."""
 KINDS = {
     "Cc": "control character",
     "Cf": "format character",
@@ -31,16 +31,16 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a text: either what is seen, or the name of a character that is not, and how often it stands there."""
+    """Part of a text: visible text, or the name of an invisible character and how often it is repeated."""
 
     text: str
     unseen: str | None = None
-    """"U+202E", or None for text that is seen."""
+    """The code point, such as "U+202E"; None for visible text."""
     times: int = 1
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """`text` as pieces in its order; line ends of Windows become plain ones, other carriage returns are shown."""
+    """The pieces of `text` in order; CRLF becomes LF, other carriage returns are shown."""
     text = text.replace("\r\n", "\n")
     start = 0
     for found in _pattern().finditer(text):

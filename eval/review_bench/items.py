@@ -1,4 +1,4 @@
-"""What is reviewed: distinct user turns of runs, each with its context, and with what a reviewer is not to know."""
+"""The review items: distinct user turns of runs with their contexts, and data that is hidden from reviewers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from eval.judge import unjudgeable
 
 @dataclass(frozen=True)
 class ReviewItem:
-    """A user turn in its context. Shown are roles and texts of the messages; all else is hidden from reviewers."""
+    """A user turn in its context. Reviewers see only the roles and texts of the messages."""
 
     dialogue: Dialogue
-    """The context and, last, the user turn. Equal contexts with equal turns have equal ids, whoever wrote them."""
+    """The context followed by the user turn. The id depends only on the roles and texts, not on who wrote them."""
     temperature: float | None
-    """At which the turn was sampled; None for a real user's turn."""
+    """Sampling temperature of the turn; None for a real user's turn."""
     judgements: tuple[Judgement, ...] = ()
-    """What the runs' judges said of it, each judge once."""
+    """The judgements in the runs, one per judge."""
     weight: float = 1.0
-    """How many distinct turns of the runs this one stands for in its sample."""
+    """How many distinct turns of the runs this one represents in its sample."""
 
     @property
     def turn(self) -> Message:
@@ -31,7 +31,7 @@ class ReviewItem:
         return self.dialogue.messages[-1]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; `from_json` restores an equal item."""
+        """As plain JSON values, from which `from_json` restores an equal item."""
         judgements = [asdict(judgement) for judgement in self.judgements]
         return {**self.__dict__, "dialogue": self.dialogue.to_json(), "judgements": judgements}
 
@@ -44,50 +44,50 @@ class ReviewItem:
 
 @dataclass(frozen=True)
 class Found:
-    """The items of runs, and how many rows gave none: by "no user turn", "gated" and "repeated"."""
+    """The items of runs, and the number of rows left out as "no user turn", "gated" or "repeated"."""
 
     items: list[ReviewItem]
     left_out: Counter[str]
 
 
 def find_items(runs: Iterable[Run], allow_gated_text: bool = False) -> Found:
-    """Every distinct pair of context and user turn; what several rows hold comes once, with the judgements of all.
+    """Every distinct pair of context and user turn, with the judgements of all rows that have it.
 
-    Rows of gated data sets are left out unless asked for: their text would go into the store and what is exported.
+    Rows of gated data sets are left out by default, because their text would enter the store and exports.
 
     Raises:
-        ConfigError: a line of a run is no row.
+        ConfigError: a run has a malformed row.
     """
     items: dict[str, ReviewItem] = {}
     left_out: Counter[str] = Counter()
     for run in runs:
         for row in run.rows():
-            if why := _unusable(row, allow_gated_text):
+            if why := _why_left_out(row, allow_gated_text):
                 left_out[why] += 1
                 continue
             item = _item(row, run.temperature)
             left_out["repeated"] += item.dialogue.id in items
-            items[item.dialogue.id] = _merged(items.get(item.dialogue.id), item)
+            items[item.dialogue.id] = _merge(items.get(item.dialogue.id), item)
     return Found(list(items.values()), +left_out)
 
 
-def _unusable(row: Dialogue, allow_gated_text: bool) -> str | None:
+def _why_left_out(row: Dialogue, allow_gated_text: bool) -> str | None:
     if row.state in ("gen_error", "skipped") or unjudgeable(row.messages):
         return "no user turn"
     return "gated" if row.meta.get("gated") and not allow_gated_text else None
 
 
 def _item(row: Dialogue, temperature: float) -> ReviewItem:
-    said = tuple(Message(m.role, m.text, m.by, m.finish) for m in row.messages)
-    shown = Dialogue("", tuple(Message(m.role, m.text) for m in said))
+    messages = tuple(Message(m.role, m.text, m.by, m.finish) for m in row.messages)
+    visible = Dialogue("", tuple(Message(m.role, m.text) for m in messages))
     return ReviewItem(
-        Dialogue(row.task, said, id=shown.id),
+        Dialogue(row.task, messages, id=visible.id),
         None if row.real_user else temperature,
         () if row.judgement is None else (row.judgement,),
     )
 
 
-def _merged(known: ReviewItem | None, item: ReviewItem) -> ReviewItem:
+def _merge(known: ReviewItem | None, item: ReviewItem) -> ReviewItem:
     if known is None:
         return item
     judges = {judgement.judge for judgement in known.judgements}

@@ -1,4 +1,4 @@
-"""The pages of the bench as HTML. Text is escaped, and nothing that a reviewer is not to know gets here."""
+"""The pages of the bench as HTML. Text is escaped, and nothing that is hidden from reviewers is passed in."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 KEYS = dict(zip("1234567890-", LABELS, strict=True))
-"""The key of each label, in the order of the labels."""
+"""Keyboard key -> label, in the order of the labels."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one reviewer is."""
+    """The progress of one reviewer."""
 
     decided: int
     total: int
     seconds: float | None
-    """Median time of the items that are decided; None where none was measured."""
+    """Median time per decided item; None if none was measured."""
 
     @classmethod
     def of(cls, decisions: Mapping[int, Decision], total: int) -> Progress:
@@ -41,20 +41,20 @@ class Progress:
 
     @property
     def minutes_left(self) -> int | None:
-        """At the median time an item, rounded up; None where that is unknown."""
+        """Estimated from the median time per item, rounded up; None if that is unknown."""
         return None if self.seconds is None else -int(-(self.total - self.decided) * self.seconds // 60)
 
 
 def start_page(annotators: Mapping[str, Progress], problem: str | None = None) -> str:
-    """Who reviews? A name to enter, and those that are known."""
+    """The page that asks for a name, and lists the known reviewers."""
     return _page("start.html", annotators=annotators, problem=problem)
 
 
 def item_page(
-    annotator: str, position: int, said: tuple[Message, ...], decision: Decision, progress: Progress, can_undo: bool
+    annotator: str, position: int, messages: tuple[Message, ...], decision: Decision, progress: Progress, can_undo: bool
 ) -> str:
-    """One item: its conversation, its user turn, what is to be decided and what is decided already."""
-    *context, turn = said
+    """The page of one item: its conversation, its user turn, and the decision so far."""
+    *context, turn = messages
     query = max((place for place, message in enumerate(context) if message.role == "user"), default=0)
     return _page(
         "item.html",
@@ -70,7 +70,7 @@ def item_page(
 
 
 def done_page(annotator: str, progress: Progress, counts: Mapping[str, int], store: Path) -> str:
-    """The end of the list: what the reviewer has given, how much is still open, and what to do with it."""
+    """The page at the end of the list: the reviewer's totals, what is still open, and what to do next."""
     return _page("done.html", annotator=annotator, progress=progress, counts=counts, store=shlex.quote(str(store)))
 
 

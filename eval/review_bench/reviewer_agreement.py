@@ -1,4 +1,4 @@
-"""How far reviewers agree with each other and with the judges of the runs: a table like the paper's Table 7."""
+"""Agreement of reviewers with each other and with the judges of the runs: a table like the paper's Table 7."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from eval.stats.kappa_interval import kappa_interval
 from eval.table import Cell, Table
 
 COLUMNS = ("pair", "n", "first yes %", "second yes %", "agree %", "kappa", "label agree %", "label kappa")
-INTERVAL = "In brackets: 95 % interval, contexts resampled whole; — where nothing shows how kappa varies."
-BALANCED = "The sample is balanced: shares of yes, agreement and kappa are those of the sample, not of the runs."
+INTERVAL = "In brackets: 95 % bootstrap interval over contexts; — if the variance of kappa is unknown."
+BALANCED = "The sample is balanced: shares of yes, agreement and kappa apply to the sample, not to the runs."
 
 
 @dataclass(frozen=True)
 class Rater:
-    """A reviewer or a judge, with the label and the binary by position of what it has decided in full."""
+    """A reviewer or a judge, with its complete decisions: position -> (label, binary)."""
 
     name: str
     decided: Mapping[int, tuple[str, bool]]
 
 
 def agreement_table(store: ReviewStore) -> Table:
-    """Every pair of reviewers, and every reviewer with every judge, on the items that both have decided in full."""
+    """Every pair of reviewers, and every reviewer with every judge, on the items with complete decisions by both."""
     items = dict(store.items())
     reviewers, judges = _reviewers(store), _judges(items)
     pairs = [*combinations(reviewers, 2), *((reviewer, judge) for reviewer in reviewers for judge in judges)]
     contexts = {position: context_hash(item.dialogue.messages[:-2]) for position, item in items.items()}
-    notes = [f"{one.name}: {len(one.decided)} of {store.count} items decided in full" for one in reviewers]
+    notes = [f"{one.name}: {len(one.decided)} of {store.count} items decided completely" for one in reviewers]
     notes += [INTERVAL] if pairs else []
     notes += [BALANCED] if str(store.protocol["sample"]).startswith("balanced") else []
     rows = tuple(_row(first, second, contexts) for first, second in pairs)

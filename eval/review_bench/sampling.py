@@ -1,8 +1,8 @@
-"""Which items are reviewed, and in which order: `all`, `random:N` or `balanced:N`, by a seed.
+"""Samples the items to review, in random order by a seed: `all`, `random:N` or `balanced:N`.
 
-`random` keeps the prevalence of the distinct turns. `balanced` draws alike from the turns that the stored judges call
-genuine, from those that they do not, and, with several judges, from the hard cases: turns on whose binary decision two
-judges differ. What one of these groups lacks, the others give. Knows no text.
+`random` keeps the prevalence of the distinct turns. `balanced` draws equally from the turns that the stored judges call
+genuine, those that they call not genuine and, with several judges, the hard cases on whose binary the judges differ. If
+one group is too small, the others fill up. It knows no text.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class Sample:
 
     kind: str
     size: int | None
-    """None: all."""
+    """None for all items."""
 
     @classmethod
     def parse(cls, text: str) -> Sample:
         """From "all", "random:N" or "balanced:N".
 
         Raises:
-            ConfigError: it is none of these.
+            ConfigError: the text has another form.
         """
         if text == "all":
             return cls("all", None)
         found = re.fullmatch(r"(random|balanced):([1-9][0-9]{0,8})", text)
         if not found:
-            raise ConfigError(f"a sample is random:N, balanced:N or all, not {text!r}")
+            raise ConfigError(f"{text!r} is not a valid sample; write random:N, balanced:N or all")
         return cls(found[1], int(found[2]))
 
     def __str__(self) -> str:
@@ -45,12 +45,12 @@ class Sample:
 
 
 def draw(items: Sequence[ReviewItem], sample: Sample, seed: int) -> list[ReviewItem]:
-    """The items of the sample in a shuffled order, each with its weight; the order of `items` does not matter.
+    """The items of the sample in shuffled order, each with its weight, regardless of the order of `items`.
 
-    There are fewer than asked for where there are no more.
+    The sample is smaller than requested if there are not enough items.
 
     Raises:
-        ConfigError: there is nothing to draw from.
+        ConfigError: there is no item to draw from.
     """
     generator = random.Random(seed)
     groups = _groups(sorted(items, key=lambda item: item.dialogue.id), sample)
@@ -65,15 +65,15 @@ def draw(items: Sequence[ReviewItem], sample: Sample, seed: int) -> list[ReviewI
 
 
 def decision(item: ReviewItem) -> str | None:
-    """What the stored judges make of an item, together: GENUINE, NOT_GENUINE, SPLIT, or None if none has judged it."""
-    said = {judgement.genuine for judgement in item.judgements}
-    if len(said) > 1:
+    """The joint decision of the stored judges: GENUINE, NOT_GENUINE or SPLIT; None if none has judged the item."""
+    binaries = {judgement.genuine for judgement in item.judgements}
+    if len(binaries) > 1:
         return SPLIT
-    return None if not said else GENUINE if said.pop() else NOT_GENUINE
+    return None if not binaries else GENUINE if binaries.pop() else NOT_GENUINE
 
 
 def _groups(items: Sequence[ReviewItem], sample: Sample) -> list[list[ReviewItem]]:
-    """The groups to draw from in equal parts; none is empty."""
+    """The non-empty groups to draw from in equal parts."""
     if sample.kind != "balanced":
         return [list(items)] if items else []
     groups = ([item for item in items if decision(item) == which] for which in (GENUINE, NOT_GENUINE, SPLIT))
@@ -81,7 +81,7 @@ def _groups(items: Sequence[ReviewItem], sample: Sample) -> list[list[ReviewItem
 
 
 def _shares(sizes: Sequence[int], total: int) -> list[int]:
-    """`total` in parts as equal as can be, none above its size."""
+    """`total` divided as equally as possible, with no share above its size."""
     shares = [0] * len(sizes)
     order = sorted(range(len(sizes)), key=sizes.__getitem__)
     for done, place in enumerate(order):

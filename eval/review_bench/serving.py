@@ -1,4 +1,4 @@
-"""Serving the bench to browsers of this machine: a loopback socket, a token of its own for each start."""
+"""Serves the bench to browsers on this machine: a loopback socket, and a new token for each start."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ HOST = "127.0.0.1"
 
 
 def serve(store: ReviewStore, annotator: str | None, port: int) -> None:
-    """Print the address and answer until Ctrl-C.
+    """Print the address and serve until Ctrl-C.
 
     Args:
-        annotator: whose items the address leads to; None: it asks for a name.
-        port: 0 takes a free one.
+        annotator: the reviewer whose items the address opens; None: the page asks for a name.
+        port: 0 for any free port.
 
     Raises:
         ConfigError: the port is taken, or Starlette and uvicorn are not installed.
@@ -36,7 +36,7 @@ def serve(store: ReviewStore, annotator: str | None, port: int) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
-            listener.listen()  # so that who opens the address at once waits for the server, and is not refused
+            listener.listen()  # so that a browser that opens the address at once waits instead of being refused
         except (OSError, OverflowError) as error:
             raise ConfigError(
                 f"port {port} can't be used ({error}); choose another --port, or 0 for a free one"

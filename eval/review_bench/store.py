@@ -1,6 +1,6 @@
-"""Items and what reviewers decided on them, in one SQLite file. Decisions are only ever added: undoing adds one too.
+"""Review items and decisions in one SQLite file. Decisions are append-only: an undo is appended too.
 
-A decision is on the disk when `record` returns. Knows no page.
+A decision is on disk when `record` returns. It knows no page.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from eval.review_bench.decision import Decision
 from eval.review_bench.items import ReviewItem
 
 APPLICATION_ID = 0x75747277
-"""SQLite's mark of what a file holds: a review, in the form of VERSION."""
+"""Marks the SQLite file as a review; its format is `VERSION`."""
 VERSION = 1
 PATIENCE_S = 60.0
-"""Seconds to wait while another process writes."""
+"""Seconds to wait for another process that writes."""
 
 TABLES = """
 CREATE TABLE review (protocol TEXT NOT NULL);
@@ -45,42 +45,42 @@ CREATE VIEW standing AS SELECT * FROM decisions AS this
 
 
 class ReviewStore:
-    """A context manager over an existing store; `create` makes one."""
+    """Context manager for an existing store; `create` makes a new one."""
 
     def __init__(self, path: Path) -> None:
         """Open the file.
 
         Raises:
-            ConfigError: there is none, or it is no review of this version.
+            ConfigError: the file is missing, or is not a review of this version.
         """
         if not path.is_file():
-            raise ConfigError(f"no review {path}; begin one with `python -m eval.review RUN... --sample balanced:200`")
+            raise ConfigError(f"no review {path}; start one with `python -m eval.review RUN... --sample balanced:200`")
         self.path = path
-        with _usable(path):
+        with _config_errors(path):
             self._database = _connect(path)
             marks = [
                 self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
             ]
             if marks != [APPLICATION_ID, VERSION]:
                 self._database.close()
-                raise ConfigError(f"{path} is no review of this version; choose another --store")
+                raise ConfigError(f"{path} is not a review of this version; choose another --store")
             self.protocol: dict[str, Any] = json.loads(self._one("SELECT protocol FROM review"))
             self.count = int(self._one("SELECT COUNT(*) FROM items"))
 
     @classmethod
     def create(cls, path: Path, items: Sequence[ReviewItem], protocol: Mapping[str, Any]) -> ReviewStore:
-        """Make a store of `items`, whole or not at all; `protocol` says how they were drawn.
+        """Make a store of `items` atomically; `protocol` says how they were drawn.
 
         Raises:
-            ConfigError: the file can't be written, or holds something already.
+            ConfigError: the file can't be written, or already exists.
         """
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with _usable(path):
+        with _config_errors(path):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _fill(temporary, items, protocol)
                 if path.exists():
-                    raise FileExistsError("it is there already")
+                    raise FileExistsError("it already exists")
                 os.replace(temporary, path)
             finally:
                 temporary.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ class ReviewStore:
             yield position, ReviewItem.from_json(json.loads(item))
 
     def annotators(self) -> list[str]:
-        """Everyone who has decided something, by name."""
+        """The names of everyone with decisions, sorted."""
         return [name for (name,) in self._database.execute("SELECT DISTINCT annotator FROM decisions ORDER BY 1")]
 
     def record(
@@ -120,17 +120,17 @@ class ReviewStore:
         """Add one decision, a label or a binary.
 
         Args:
-            seconds: how long the item was before the reviewer since the last decision on it.
+            seconds: how long the item was displayed since the last decision on it.
 
         Raises:
-            ValueError: an unknown label, not one decision, or no such item.
+            ValueError: the label is unknown, not exactly one decision is given, or there is no such item.
         """
         if label is not None:
             check_label(label)
         self._add(annotator, position, label=label, genuine=genuine, seconds=seconds)
 
     def undo(self, annotator: str) -> int | None:
-        """Take back the annotator's last standing decision; the position of its item, or None if there is none."""
+        """Undo the annotator's last decision that is not undone yet; returns its position, or None if there is none."""
         last = "SELECT id, position FROM standing WHERE annotator = ? ORDER BY id DESC LIMIT 1"
         found = self._database.execute(last, [annotator]).fetchone()
         if found is None:
@@ -139,7 +139,7 @@ class ReviewStore:
         return int(found[1])
 
     def decisions(self, annotator: str) -> dict[int, Decision]:
-        """What stands of an annotator's decisions, by position; items without any are not in it."""
+        """An annotator's decisions that are not undone, by position; items without any are left out."""
         parts: dict[int, dict[str, Any]] = {}
         standing = "SELECT position, label, genuine FROM standing WHERE annotator = ? ORDER BY id"
         for position, label, genuine in self._database.execute(standing, [annotator]):
@@ -156,7 +156,7 @@ class ReviewStore:
         try:
             self._database.execute(f"INSERT INTO decisions ({', '.join(values)}) VALUES ({slots})", values)
         except sqlite3.IntegrityError as error:
-            raise ValueError(f"no decision on item {position}: {error}") from error
+            raise ValueError(f"not a valid decision on item {position}: {error}") from error
 
     def _one(self, query: str, *values: Any) -> Any:
         found = self._database.execute(query, values).fetchone()
@@ -177,7 +177,7 @@ def _fill(path: Path, items: Sequence[ReviewItem], protocol: Mapping[str, Any]) 
 
 
 @contextmanager
-def _usable(path: Path) -> Iterator[None]:
+def _config_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -185,7 +185,7 @@ def _usable(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """In autocommit: each statement is on the disk when it returns."""
+    """Connect in autocommit mode: each statement is on disk when it returns."""
     database = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA foreign_keys = ON")

@@ -72,7 +72,7 @@ def test_a_review_is_done_by_keyboard_alone(review: Review, visit: Any) -> None:
     keyboard.press("Enter")
     at(seen, 1)
     keyboard.press("9")
-    seen.page.get_by_text("one of the two is still open").wait_for()
+    seen.page.get_by_text("one of the two decisions is still open").wait_for()
     assert decided(bench) == {1: ("genuine_followup", None)}
     assert seen.page.locator("[aria-pressed=true]").get_attribute("value") == "genuine_followup"
     keyboard.press("g")
@@ -140,7 +140,7 @@ def test_a_killed_bench_loses_nothing_and_the_page_does_not_move_on(review: Revi
     seen.page.keyboard.press("j")
     at(seen, 2)
     seen.page.keyboard.press("g")
-    seen.page.get_by_text("one of the two is still open").wait_for()
+    seen.page.get_by_text("one of the two decisions is still open").wait_for()
     os.kill(bench.process.pid, signal.SIGKILL)
     bench.process.wait()
     seen.page.keyboard.press("9")
@@ -323,7 +323,7 @@ def test_who_cannot_see_is_told_the_same(review: Review, visit: Any) -> None:
     seen.page.keyboard.press("Tab")
     assert seen.focused("textContent") == "Skip to the decision"
     seen.page.keyboard.press("g")
-    seen.page.get_by_role("status").get_by_text("one of the two is still open").wait_for()
+    seen.page.get_by_role("status").get_by_text("one of the two decisions is still open").wait_for()
     assert seen.page.get_by_role("button", name="Genuine", exact=True, pressed=True).count() == 1
 
 

@@ -118,16 +118,16 @@ def test_agreement_is_printed(make_run: MakeRun, rows_of: Any, served: list[Any]
     capsys.readouterr()
     assert main([str(run), "--agreement"]) == 0
     printed = capsys.readouterr().out
-    assert "Ada / local-1" in printed and "1.000" in printed and "4 of 4 items decided in full" in printed
+    assert "Ada / local-1" in printed and "1.000" in printed and "4 of 4 items decided completely" in printed
 
 
 def test_what_cannot_work_is_said(make_run: MakeRun, rows_of: Any, capsys: Any, tmp_path: Path) -> None:
     run = make_run("run", rows_of("gsm8k", 2, 1))
     cases = {
         (): "give the folder",
-        (str(run), "--export", "x.jsonl"): "begin one with",
-        ("--store", str(tmp_path / "none.sqlite")): "begin one with",
-        (str(run), "--sample", "half"): "a sample is",
+        (str(run), "--export", "x.jsonl"): "start one with",
+        ("--store", str(tmp_path / "none.sqlite")): "start one with",
+        (str(run), "--sample", "half"): "is not a valid sample",
         (str(run), "--annotator", "a/b"): "is not a valid name",
         (str(tmp_path / "nowhere"),): "no run folder",
         (str(run), "--store", "/proc/review.sqlite"): "choose another --store",

@@ -1,12 +1,12 @@
-// Keys press the buttons of the page; a decision is saved first, and only then the page moves on.
+// Keys press the buttons of the page; a decision is saved before the page moves on.
 "use strict";
 
 const keyed = new Map([...document.querySelectorAll("[data-key]")].map((button) => [button.dataset.key, button]));
 const status = document.getElementById("status");
-let saving = Promise.resolve(true); // whether the last decision is saved; what comes later waits for it
+let saving = Promise.resolve(true); // resolves to whether the last decision is saved; later actions wait for it
 let leaving = false;
 
-/** Seconds in which this page was before someone's eyes since the last decision on it. */
+/** Seconds for which this page was visible since the last decision on it. */
 const clock = {
   spent: 0,
   since: document.hidden ? null : performance.now(),
@@ -40,12 +40,12 @@ async function save(form, button) {
   } catch (error) {
     clock.spent += 1000 * seconds;
     const why = error instanceof TypeError ? "the bench does not answer" : error.message;
-    tell(`Not saved: ${why}. Start its command again and open the new address.`, true);
+    tell(`Not saved: ${why}. Start the command again and open the new address.`, true);
     return false;
   }
 }
 
-/** Go where the saved decision leads, or show it here while the other one is open. */
+/** Follow the redirect of the saved decision, or show it here while the other decision is open. */
 function lead(address, button) {
   if (button.name) {
     for (const other of button.form.querySelectorAll("button")) other.ariaPressed = String(other === button);
@@ -56,7 +56,7 @@ function lead(address, button) {
     return;
   }
   keyed.get("u").disabled = false;
-  tell("Saved; one of the two is still open.");
+  tell("Saved; one of the two decisions is still open.");
 }
 
 function leave(address) {
@@ -80,7 +80,7 @@ if (status) {
   });
 }
 
-/** The name of a key: digits by their place, since some keyboards write them with Shift alone. */
+/** The name of a key: digits by their position, because some keyboards need Shift for them. */
 function named(event) {
   return /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1] ?? event.key.toLowerCase();
 }

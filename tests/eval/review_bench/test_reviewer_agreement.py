@@ -49,8 +49,8 @@ def test_each_pair_is_compared_on_what_both_decided_in_full(reviewed: ReviewStor
 
 def test_the_notes_say_how_much_was_decided_and_that_the_sample_is_balanced(reviewed: ReviewStore) -> None:
     notes = agreement_table(reviewed).notes
-    assert notes[:2] == ("Ada: 10 of 10 items decided in full", "Ben: 9 of 10 items decided in full")
-    assert "resampled whole" in notes[2] and "not of the runs" in notes[3]
+    assert notes[:2] == ("Ada: 10 of 10 items decided completely", "Ben: 9 of 10 items decided completely")
+    assert "bootstrap interval" in notes[2] and "not to the runs" in notes[3]
 
 
 def test_nothing_decided_is_unknown_and_no_score(store: ReviewStore) -> None:

@@ -26,7 +26,7 @@ def test_a_sample_is_read_and_written(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "random", "random:0", "random:-1", "balanced:x", "all:3", "random:1e3"])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="a sample is"):
+    with pytest.raises(ConfigError, match="is not a valid sample"):
         Sample.parse(text)
 
 

@@ -76,7 +76,7 @@ def test_no_store_is_made_over_something_or_by_halves(tmp_path: Path, item_of: I
     assert list(path.parent.iterdir()) == []
     with ReviewStore.create(path, [item_of(1)], {"sample": "all"}) as store:
         store.record("Ada", 1, genuine=True)
-    with pytest.raises(ConfigError, match="it is there already"):
+    with pytest.raises(ConfigError, match="it already exists"):
         ReviewStore.create(path, [item_of(2)], {"sample": "all"})
     assert list(path.parent.iterdir()) == [path]
     with ReviewStore(path) as store:
@@ -84,11 +84,11 @@ def test_no_store_is_made_over_something_or_by_halves(tmp_path: Path, item_of: I
 
 
 def test_what_is_no_review_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="begin one with"):
+    with pytest.raises(ConfigError, match="start one with"):
         ReviewStore(tmp_path / "nowhere.sqlite")
     (tmp_path / "text").write_text("not a database, but long enough to be looked at by SQLite" * 20)
     with pytest.raises(ConfigError, match="can't be used"):
         ReviewStore(tmp_path / "text")
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE x (y)").connection.commit()
-    with pytest.raises(ConfigError, match="no review of this version"):
+    with pytest.raises(ConfigError, match="not a review of this version"):
         ReviewStore(tmp_path / "other.sqlite")
