@@ -1,12 +1,12 @@
-"""A judge of rules alone, about what a turn takes from the response: crude, cheap, and made to reward, not to evaluate.
+"""A purely rule-based judge of what a turn takes from the response: crude, cheap, for rewards rather than evaluation.
 
-A turn is a genuine follow-up here if it asks or objects and names something (a word that tells, or a number) that the
-response brought up and the query did not have, or any word of the response in a phrase that reacts ("why", "you said").
-It sees words and no sense: it can be pleased by quoting any word of the response in any question, and it misses a good
-question in other words. So whatever it rewards is evaluated by another judge. `local` weighs many features with fitted
-weights; both read words with the same code, so they err together at times. On the 437 labelled turns that `local` is
-fitted on, its kappa is 0.45 for the binary, 0.57 on GSM8K; it says yes to 20 % where the labels do to 36 %. Version 1
-took "what if I want to know ..." for a reaction to any response, and a policy found that (configs/README.md).
+A turn is a genuine follow-up here if it asks or objects, and mentions something (an informative word or a number) that
+is in the response but not in the query, or any word of the response in a reacting phrase ("why", "you said"). It
+matches words, not meaning: quoting any word of the response in any question satisfies it, and it misses a good question
+in other words. So models trained on its rewards are evaluated by another judge. `local` weighs many features with
+fitted weights; both read words with the same code, so their errors are correlated. On the 437 labelled turns that
+`local` is fitted on, its kappa is 0.45 for the binary, 0.57 on GSM8K; it says yes to 20 %, the labels to 36 %. Version
+1 took "what if I want to know ..." for a reaction to any response, and a policy exploited that (configs/README.md).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from eval.local_judge.turn_features import PLAIN_STEMS
 from eval.local_judge.turn_text import Exchange, Reading, ngrams, share
 
 VERSION = 2
-"""Of the rules: a change in them is another judge."""
+"""Version of the rules: changed rules are another judge."""
 
 COPIED = 0.75
-"""Share of a turn's character runs in query or response from which on it says that again."""
+"""Minimum share of a turn's character 5-grams that are in query or response for it to count as a copy."""
 SHORT = 2
-"""Words up to which a turn says nothing, unless it answers a question."""
+"""Largest number of words of a degenerate turn, unless it answers a question."""
 
 REACTING = {"you_said", "objection", "doubt", "why", "place", "edit_request"}
-"""Turns of phrase that react to something, whatever it is."""
+"""Cues that react to something in general."""
 
 
 class Judge:
-    """Judges user turns one by one, in order, the same way every time."""
+    """Judges user turns one by one, in order, deterministically."""
 
     cost_bound: float | None = 0.0
 
@@ -59,7 +59,7 @@ class Judge:
 
 
 def decide(exchange: Exchange) -> str:
-    """The label of a user turn: the first rule that holds, in the order of `eval/labels.py`."""
+    """The label of a user turn: that of the first rule that applies, in the order of `eval/labels.py`."""
     turn = exchange.turn
     if _is_debris(exchange):
         return "malformed_artifact"
@@ -67,9 +67,9 @@ def decide(exchange: Exchange) -> str:
         return "genuine_followup"
     if len(turn.words) <= SHORT and not _taken(exchange):
         return "degenerate_short"
-    if copied := _copied(exchange):
-        return copied
-    return _spoken(exchange)
+    if label := _copy_label(exchange):
+        return label
+    return _label_of_text(exchange)
 
 
 def _is_debris(exchange: Exchange) -> bool:
@@ -79,8 +79,8 @@ def _is_debris(exchange: Exchange) -> bool:
     return bool(special_tokens(turn.raw, known) or role_headers(turn.raw) or (looping >= 0.5 and len(turn.words) >= 8))
 
 
-def _copied(exchange: Exchange) -> str | None:
-    """Whose text the turn says again, if it asks nothing that the response did not have; the closer copy counts."""
+def _copy_label(exchange: Exchange) -> str | None:
+    """The label of a near copy of query or response, whichever is closer; None if the turn is not a copy."""
     runs = ngrams(exchange.turn.squeezed, 5)
     query, response = (share(runs, ngrams(text.squeezed, 5)) for text in (exchange.query, exchange.response))
     if max(query, response) < COPIED:
@@ -88,14 +88,14 @@ def _copied(exchange: Exchange) -> str | None:
     return "previous_turn_restate" if query >= response else "assistant_turn_restate"
 
 
-def _spoken(exchange: Exchange) -> str:
+def _label_of_text(exchange: Exchange) -> str:
     turn = exchange.turn
     found = {name for name, cue in CUES.items() if cue.search(turn.folded.strip())}
     if "planning" in found:
         return "meta_planning"
     asks = "?" in turn.raw or bool(found & {"objection", "doubt", "edit_request", "you_said"})
     taken, new = _taken(exchange), _new(exchange)
-    points = taken or (found & REACTING and _said(turn) & _said(exchange.response))
+    points = taken or (found & REACTING and _informative(turn) & _informative(exchange.response))
     if asks and points and len(new) <= max(3, 2 * len(taken)) and not _poses_numbers(exchange):
         return "genuine_followup"
     if asks and "simplify" in found and len(new) <= 2:
@@ -108,23 +108,23 @@ def _spoken(exchange: Exchange) -> str:
 
 
 def _taken(exchange: Exchange) -> set[str]:
-    """Telling words and numbers of the turn that the response brought up."""
-    before = _said(exchange.query) | _said(exchange.earlier)
-    return (_said(exchange.turn) & _said(exchange.response)) - before
+    """Informative words and numbers of the turn that the response introduced."""
+    before = _informative(exchange.query) | _informative(exchange.earlier)
+    return (_informative(exchange.turn) & _informative(exchange.response)) - before
 
 
 def _new(exchange: Exchange) -> set[str]:
-    """Telling words that nobody has said."""
+    """Informative words of the turn that do not occur before it."""
     known = exchange.query.vocabulary | exchange.earlier.vocabulary | exchange.response.vocabulary
     return exchange.turn.content - PLAIN_STEMS - known
 
 
 def _poses_numbers(exchange: Exchange) -> bool:
-    """Whether the turn brings two numbers or more that nobody has said, as another exercise does."""
+    """Whether the turn has two or more numbers that do not occur before it, as a new exercise does."""
     return (
         len(exchange.turn.numbers - exchange.query.numbers - exchange.earlier.numbers - exchange.response.numbers) > 1
     )
 
 
-def _said(text: Reading) -> set[str]:
+def _informative(text: Reading) -> set[str]:
     return (text.content - PLAIN_STEMS) | text.numbers

@@ -1,7 +1,7 @@
-"""The embedded judge: rules for what the guide defines, small linear models for the rest. No network, no download.
+"""The embedded judge: rules for what the labelling guide defines, small linear models for the rest. No network.
 
-Its weights, and the figures it reached on contexts it had not seen, are in `local.json` beside it, written by
-`python -m eval.fit_judge`. How it decides is in `eval/local_judge/`. It reads roles and texts and nothing else.
+Its weights, and its agreement on held-out contexts, are in `local.json` next to it, written by `python -m
+eval.fit_judge`. The implementation is in `eval/local_judge/`. It reads only roles and texts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PARAMETERS = Path(__file__).with_suffix(".json")
 
 
 class Judge(EmbeddedJudge):
-    """Rules, and models of the words and the shape of a turn."""
+    """Rules, and models of the words and shape of a turn."""
 
     def __init__(self, abstain_below: Annotated[float, Field(gt=0.5, lt=1)] | None = None) -> None:
         weigh = WordWeigher(TurnModel.read(PARAMETERS))

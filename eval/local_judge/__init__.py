@@ -1,1 +1,1 @@
-"""How the embedded judge reads a user turn and decides: artifacts, cues, features, linear models, rules."""
+"""The parts of the embedded judge: artifacts, cues, features, linear models and rules."""

@@ -1,7 +1,7 @@
-"""User turns whose label follows from how they are made: a copy is a restatement, a stranger's query is a new task.
+"""Synthetic user turns whose label follows from their construction: a copy is a restatement, another query a new task.
 
-The fit of the local judge adds them to the labelled items, so that it learns what the guide defines and not only what
-one small model happens to write. They are made from the contexts of the training side alone and never measured on.
+The fit of the local judge adds them to the labelled items, so that it learns the definitions of the labelling guide and
+not only the habits of one small model. They are made only from training contexts and never used for evaluation.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from eval.local_judge.turn_text import SENTENCE_END, Exchange, Reading, is_numbe
 
 EQUATION = re.compile(r"\d+(?:\.\d+)?(?: ?[-+*/=] ?\d+(?:\.\d+)?)+")
 HASTY = 0.25
-"""Share of the phrases that are typed in haste."""
+"""Share of the phrases that are rewritten as typed in haste."""
 Made = tuple[Sequence[Message], str]
 """A context and a user turn to follow it."""
 Maker = Callable[[GoldItem], Made | None]
 
 
 def construct(items: Sequence[GoldItem], per_context: int, seed: int) -> list[GoldItem]:
-    """Up to `per_context` turns for each different context, the kinds taken in turn; same seed, same turns."""
+    """Up to `per_context` turns per distinct context, cycling through the kinds. Deterministic given `seed`."""
     draw = random.Random(seed)
     contexts = list({item.context: item for item in items}.values())
     kinds = itertools.cycle(_kinds(contexts, draw))
@@ -71,7 +71,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _part(text: str, draw: random.Random) -> str | None:
-    """A run of its sentences, at times with a word dropped: a near copy."""
+    """A near copy: consecutive sentences of the text, sometimes with words dropped."""
     sentences = _sentences(text)
     if not sentences or len(words(text)) < 5:
         return None
@@ -84,13 +84,13 @@ def _part(text: str, draw: random.Random) -> str | None:
 
 
 def _scrambled(text: str, draw: random.Random) -> str:
-    """Words of the text with their letters mixed: gibberish in the language of the conversation."""
+    """Words of the text with shuffled letters: gibberish in the language of the conversation."""
     found = draw.sample(known, min(len(known), draw.randint(4, 14))) if (known := text.split()) else ["x"]
     return " ".join("".join(draw.sample(word, len(word))) if len(word) > 3 else word for word in found)
 
 
 def _continued(item: GoldItem) -> Made | None:
-    """The response cut in two: its second half is what an assistant says after the first."""
+    """The response cut in two; its second half continues the assistant's first half."""
     sentences = _sentences(_response(item))
     if len(sentences) < 4 or sentences[-1].rstrip().endswith("?"):
         return None
@@ -100,7 +100,7 @@ def _continued(item: GoldItem) -> Made | None:
 
 
 def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random) -> Maker:
-    """One of the lines with its blanks filled; None when this conversation has nothing to fill them with."""
+    """A maker of one of the lines with its blanks filled; None if the conversation has nothing to fill them with."""
 
     def fill(item: GoldItem) -> Made | None:
         exchange = Exchange.of(item.dialogue.messages[:-1], "")
@@ -128,12 +128,12 @@ def _filler(items: Sequence[GoldItem], lines: Sequence[str], draw: random.Random
 
 
 def _hasty(line: str) -> str:
-    """As people type on a phone: small letters, no mark at the end. It says the same."""
+    """The line as typed on a phone: lower case, without final punctuation."""
     return line.lower().rstrip(".?!") or line
 
 
 def _content(reading: Reading) -> list[str]:
-    """The content words as written in folded text, in order of first use."""
+    """The content words of the folded text, in order of first occurrence."""
     return list(dict.fromkeys(w for w in reading.words if stem(w) in reading.content and not is_number(w)))
 
 

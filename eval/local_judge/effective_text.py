@@ -1,7 +1,7 @@
-"""What of a file can have an effect: its text without comments, docstrings and blank lines.
+"""The text of a file without comments, docstrings and blank lines.
 
-For an identifier of code that another wording of a comment leaves alone. It cuts text, because an `ast.dump` or
-`ast.unparse` reads differently under each version of Python.
+It is hashed to identify code independently of the wording of comments. It works on text, because the output of
+`ast.dump` and `ast.unparse` depends on the version of Python.
 """
 
 from __future__ import annotations

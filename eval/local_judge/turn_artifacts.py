@@ -1,6 +1,6 @@
-"""Debris in a user turn that needs no reading: special tokens, role headers, loops, broken encoding.
+"""Detects artifacts in a user turn: special tokens, role headers, loops, broken encoding.
 
-Special tokens are known by their shape, so that a family never seen is caught too.
+Special tokens are recognized by their shape, so those of unknown model families are found too.
 """
 
 # ruff: noqa: RUF001 (text of several scripts is what this file is about)
@@ -16,7 +16,7 @@ SPECIAL_TOKEN = re.compile(
     r"|\bassistant(?:analysis|commentary|final)|(?-i:\A\s*(?:analysis|commentary)[A-Z]\w*)",
     re.IGNORECASE,
 )
-"""Also the words that switch thinking or name a channel, where the marks around them are lost ("assistantfinal")."""
+"""Also words that switch thinking or name a channel whose surrounding marks are lost ("assistantfinal")."""
 ROLE_HEADER = re.compile(
     r"(?:^|\n)[ \t>*#_]{0,6}(?:user|assistant|system|human|ai|model)[ \t*_]{0,4}(?::|：|\n|$)"
     r"|(?:^|\n)\s*(?:assistant|user)?(?:analysis|commentary|final)(?=[A-Z{])"
@@ -25,26 +25,26 @@ ROLE_HEADER = re.compile(
 LABELLED_ROLE = re.compile(r"(?:^|\n)[ \t>*#_]{0,6}(?:User|Assistant|System|Human|AI|ASSISTANT|USER)[ \t*_]{0,4}[:：]")
 THINK_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 STRAY_TAG = re.compile(r"\A(?:(?!<think(?:ing)?>).)*?(</think(?:ing)?>)", re.IGNORECASE | re.DOTALL)
-"""An end of thoughts that nothing opened. Thoughts that begin in the turn are a text to read, and mostly planning."""
+"""A closing think tag without an opening one. Thoughts that start in the turn are read as text, mostly planning."""
 SEPARATOR = re.compile(r"[.!?。！？\n;؟,，、]+")
 LOOP_WINDOW = 1_500
-"""Words searched for a loop: a loop fills its turn, so it begins early."""
+"""Words searched for a loop: a loop fills its turn, so it starts early."""
 
 
 def special_tokens(text: str, known: str) -> int:
-    """How many special tokens `text` holds that the conversation before it (`known`) does not speak about."""
+    """The number of special tokens in `text` that do not occur in the conversation before it (`known`)."""
     return sum(token not in known for token in [*SPECIAL_TOKEN.findall(text), *STRAY_TAG.findall(text)])
 
 
 def role_headers(text: str) -> int:
-    """How many lines name a speaker, or leak a channel, as a chat template would."""
+    """The number of lines that name a speaker, or leak a channel, as a chat template would."""
     return len(ROLE_HEADER.findall(text)) + len(LABELLED_ROLE.findall(text))
 
 
 def loop_share(words: list[str]) -> tuple[float, int]:
-    """The share of a turn's words that lie in a run of one unit said three times or more, and where that run begins.
+    """The share of a turn's words in the longest loop, and the index where it starts; (0.0, len(words)) without one.
 
-    The unit is up to 40 words long. The last repeat may be cut off. A turn without a loop gives (0.0, len(words)).
+    A loop repeats a unit of up to 40 words three or more times; its last repetition may be cut off.
     """
     words = words[:LOOP_WINDOW]
     best_length, best_start = 0, len(words)
@@ -64,7 +64,7 @@ def loop_share(words: list[str]) -> tuple[float, int]:
 
 
 def repeated_clauses(folded: str) -> int:
-    """How often the most frequent clause of at least two words occurs."""
+    """The number of occurrences of the most frequent clause of at least two words."""
     counts: dict[str, int] = {}
     for clause in SEPARATOR.split(folded[: LOOP_WINDOW * 4]):
         clause = " ".join(clause.split())
@@ -74,7 +74,7 @@ def repeated_clauses(folded: str) -> int:
 
 
 def repeated_characters(text: str) -> float:
-    """The share of the text that lies in runs of one visible character, ten or longer."""
+    """The share of the text in runs of ten or more of one visible character."""
     runs = sum(len(match.group()) for match in re.finditer(r"(\S)\1{9,}", text))
     return runs / len(text) if text else 0.0
 

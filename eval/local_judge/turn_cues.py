@@ -1,4 +1,4 @@
-"""Turns of phrase that hint at what a user turn does, by name; the patterns are in `turn_cues.yaml`."""
+"""Named patterns of phrases that indicate what a user turn does, from `turn_cues.yaml`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     for name, pattern in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")).items()
 }
 PROMPTED_REPLY = PATTERNS["prompted_reply"]
-"""How people begin to answer a question of the assistant."""
+"""How people start to answer a question of the assistant."""
 CUES = {name: pattern for name, pattern in PATTERNS.items() if name != "prompted_reply"}

@@ -1,7 +1,7 @@
-"""From an exchange to a label and a binary: what the guide defines outright is a rule, the rest is weighed.
+"""Decides the label and the binary of an exchange: by rules where the labelling guide is definite, else by models.
 
-The binary has a model of its own. The two decisions meet once: a label whose definition fixes the binary, and a binary
-that rules a label out, count as evidence for each other. Specific or generic is a third decision, of follow-ups alone.
+The binary has its own model. The two decisions are combined by the definitions of the labels: where a label fixes the
+binary, each is evidence for the other. Specific or generic is a third decision, for follow-ups only.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from eval.local_judge.turn_model import Prediction
 from eval.local_judge.turn_text import Exchange, Reading
 
 ASKING_TAIL = 200
-"""Characters at the end of a response in which a question is one that the user is asked."""
+"""Characters at the end of a response in which a question mark counts as a question to the user."""
 GENUINE_GIVEN_OPEN_LABEL = 0.02
-"""How often a turn is genuine under a label that leaves the binary open; the guide calls such cases rare."""
+"""Probability of *genuine* given a label that leaves the binary open; the guide calls such cases rare."""
 
 Weigh = Callable[[Exchange], Prediction]
-"""What fitted models say of a user turn, by whatever they read of it."""
+"""A function from an exchange to the predictions of fitted models."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A label, the binary, and what decided: the name of a rule, or "model"."""
+    """A label, the binary, and the reason: the name of a rule, or "model"."""
 
     label: str
     genuine: bool
     reason: str
     certainty: float = 1.0
-    """The probability of the binary that was decided on, in [0.5, 1]; what follows from a definition is certain."""
+    """The probability of the chosen binary, in [0.5, 1]; 1 if it follows from a definition."""
 
 
 def decide(exchange: Exchange, weigh: Weigh) -> Decision:
-    """Label a user turn and decide whether it is genuine. Deterministic, and total over all texts."""
+    """Label a user turn and decide whether it is genuine. Deterministic, and defined for every text."""
     return by_rule(exchange, weigh) or by_model(exchange, weigh)
 
 
 def by_rule(exchange: Exchange, weigh: Weigh) -> Decision | None:
-    """What follows from the definitions of the labels alone; None when they leave it open."""
+    """The decision that follows from the label definitions alone; None if they leave it open."""
     turn = exchange.turn
     spoken = Reading(THINK_TAG.sub(" ", turn.raw))
     if special_tokens(turn.raw, known=exchange.earlier.raw + exchange.response.raw):
@@ -60,7 +60,7 @@ def by_rule(exchange: Exchange, weigh: Weigh) -> Decision | None:
 
 
 def _copy(exchange: Exchange) -> Decision | None:
-    """The whole turn is a passage of the query or of the response."""
+    """The decision for a turn that is a passage of the query or of the response; None for any other turn."""
     turn, size = exchange.turn.squeezed, len(exchange.turn.words)
     if size >= 4 and turn == exchange.query.squeezed:
         return Decision("previous_turn_restate", False, "copy_of_query")
@@ -72,7 +72,7 @@ def _copy(exchange: Exchange) -> Decision | None:
 
 
 def by_model(exchange: Exchange, weigh: Weigh) -> Decision:
-    """The likeliest binary, then the likeliest label given it."""
+    """The most probable binary, then the most probable label given that binary."""
     labels, genuine, specific = weigh(exchange)
     following = labels.get("genuine_followup", 0.0) + labels.get("generic_followup", 0.0)
     labels |= {"genuine_followup": following * specific, "generic_followup": following * (1 - specific)}
@@ -86,7 +86,7 @@ def by_model(exchange: Exchange, weigh: Weigh) -> Decision:
 
 
 def _given(label: str) -> float:
-    """The probability of *genuine* under a label."""
+    """The probability of *genuine* given a label."""
     if label in ALWAYS_GENUINE:
         return 1.0
     return 0.0 if label in NEVER_GENUINE else GENUINE_GIVEN_OPEN_LABEL

@@ -1,6 +1,6 @@
-"""An exchange as named numbers: overlap with query and response, shape, artifacts, cues. Knows no weights, no labels.
+"""Named numeric features of an exchange: overlap with query and response, shape, artifacts, cues.
 
-`features` is what the local judge weighs and what `eval.fit_judge` fits; a change here needs a new fit.
+The local judge weighs `features`, and `eval.fit_judge` fits on them; a change here needs a new fit.
 """
 
 # ruff: noqa: RUF001 (text of several scripts is what this file is about)
@@ -29,11 +29,11 @@ REACTING = ("you_said", "objection", "place", "edit_request", "that_start", "wha
 SENTENCE = re.compile(r"[^.!?。！？؟\n]*[^.!?。！？؟\s][^.!?。！？؟\n]*")
 PLAIN_STEMS = frozenset(stem(word) for word in PLAIN_WORDS)
 COMMON_TRIPLES = Reading(" ".join(COMMON_WORDS)).triples
-"""Every three letters in a row of their stems."""
+"""The letter trigrams of their stems."""
 
 
 def features(exchange: Exchange) -> dict[str, float]:
-    """Every feature by name, most between 0 and 1."""
+    """All features by name, most between 0 and 1."""
     return {
         **_overlap(exchange),
         **_copies(exchange),
@@ -84,7 +84,7 @@ def _overlap(exchange: Exchange) -> dict[str, float]:
 
 
 def _odd_spelling(exchange: Exchange) -> float:
-    """The mean share of letter triples, in long words not seen before, that no word spoken or common has."""
+    """The mean share of letter trigrams in new long words that occur in no word of the exchange and no common word."""
     known = exchange.query.vocabulary | exchange.earlier.vocabulary | exchange.response.vocabulary
     triples = COMMON_TRIPLES | exchange.query.triples | exchange.earlier.triples | exchange.response.triples
     unseen = [word for word in exchange.turn.vocabulary - known if len(word) > 3 and word.isalpha()]
@@ -92,7 +92,7 @@ def _odd_spelling(exchange: Exchange) -> float:
 
 
 def _copies(exchange: Exchange) -> dict[str, float]:
-    """How much of the turn is a copy of query or response, and how much of those it copies."""
+    """How much of the turn is copied from query and response, and how much of these it covers."""
     turn = exchange.turn
     found: dict[str, float] = {}
     for name, other in (("query", exchange.query), ("response", exchange.response)):

@@ -1,6 +1,6 @@
-"""Labelled user turns to fitted models, by regularized logistic regressions of scikit-learn.
+"""Fits the models of the local judge on labelled user turns, with scikit-learn's regularized logistic regression.
 
-Turns constructed from the contexts count beside the labelled ones. scikit-learn fits; what it fitted runs without it.
+Turns constructed from the contexts are added to the labelled ones. The fitted models run without scikit-learn.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from eval.local_judge.word_weigher import WordWeigher
 
 CONSTRUCTED_PER_CONTEXT = 6
 CONSTRUCTED_WEIGHT = 0.3
-"""Total weight of the constructed turns, as a share of that of the labelled ones."""
+"""Total weight of the constructed turns relative to the labelled ones."""
 LABEL_C, GENUINE_C, SPECIFIC_C = 0.2, 0.05, 0.05
-"""Inverse strengths of the L2 penalties (scikit-learn's C). A fourth of each cross-validates alike on unseen queries,
-and worse on tasks and sources left out."""
+"""Inverse strengths of the L2 penalties (scikit-learn's C). A quarter of each cross-validates equally well on unseen
+queries, and worse on tasks and sources left out."""
 SMALLEST_SCALE = 0.02
-"""Features that hardly vary keep their own unit, or one rare event would be worth many standard deviations."""
+"""Features that vary less than this are not scaled, or one rare event would amount to many standard deviations."""
 
 
 def exchange_of(item: GoldItem) -> Exchange:
-    """What the judge reads of a labelled item."""
+    """The exchange of a labelled item."""
     return Exchange.of(item.dialogue.messages[:-1], item.dialogue.messages[-1].text)
 
 
@@ -46,14 +46,14 @@ def _features(messages: tuple[Message, ...]) -> dict[str, float]:
 
 
 def word_features(item: GoldItem) -> dict[str, float]:
-    """The named features of words and shape, kept: many fits use them."""
+    """The named features of words and shape, cached for many fits."""
     return _features(item.dialogue.messages)
 
 
 class Table:
-    """Labelled rows, then constructed ones, standardized by the labelled ones.
+    """Labelled rows followed by constructed ones, standardized by the labelled ones.
 
-    A feature that a constructed row lacks is put at its mean.
+    A feature that a constructed row lacks is set to its mean.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, float]], made: Sequence[Mapping[str, float]]) -> None:
@@ -68,7 +68,7 @@ class Table:
         self.weight[: len(rows)] = 1.0
 
     def standardized(self, rows: Sequence[Mapping[str, float]]) -> Any:
-        """(N, F) in standard deviations, limited."""
+        """(N, F) in standard deviations, clipped to `FEATURE_LIMIT`."""
         import numpy as np
 
         means = dict(zip(self.names, self.mean, strict=True))
@@ -76,7 +76,7 @@ class Table:
         return np.clip((values - self.mean) / self.scale, -FEATURE_LIMIT, FEATURE_LIMIT)
 
     def regression(self, classes: Sequence[Any], c: float, chosen: Any = slice(None), solver: str = "lbfgs") -> Any:
-        """A fitted logistic regression of the chosen rows, `c` the inverse strength of its penalty."""
+        """A logistic regression fitted on the chosen rows; `c` is the inverse strength of its penalty."""
         import numpy as np
         from sklearn.linear_model import LogisticRegression
 
@@ -84,7 +84,7 @@ class Table:
         return fitted.fit(self.x[chosen], np.array(classes)[chosen], sample_weight=self.weight[chosen])
 
     def fit(self, items: Sequence[GoldItem], penalty: float = 1.0) -> TurnModel:
-        """The three models; `items` are those of the rows."""
+        """Fit the three models; `items` are those of the rows."""
         import numpy as np
 
         follow_ups = np.array([item.label in ALWAYS_GENUINE for item in items])
@@ -102,10 +102,10 @@ class Table:
 
 
 def _weights(fitted: Any) -> list[tuple[float, ...]]:
-    """One row for each class that has one, the intercept last."""
+    """One row of weights per row of coefficients, the intercept last."""
     return [(*map(rounded, row), rounded(bias)) for row, bias in zip(fitted.coef_, fitted.intercept_, strict=True)]
 
 
 def rounded(value: float) -> float:
-    """As parameter files hold it."""
+    """Rounded to the precision of parameter files."""
     return round(float(value), 5)

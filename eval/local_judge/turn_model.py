@@ -1,6 +1,6 @@
 """Three small linear models over named features: the label, *genuine*, and whether a follow-up is specific or generic.
 
-The weights come from a JSON file that `eval.fit_judge` writes; running them is plain arithmetic. Knows no text.
+The weights come from a JSON file that `eval.fit_judge` writes; prediction is plain arithmetic. Knows no text.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Any, NamedTuple
 from eval.labels import check_label
 
 FEATURE_LIMIT = 4.0
-"""Standard deviations at which a feature stops counting for more, so that no text can push a sum anywhere."""
+"""Features are clipped to this number of standard deviations, so that no text can dominate a sum."""
 
 
 class Prediction(NamedTuple):
-    """What the three models say of one turn, each by itself; probabilities."""
+    """The probabilities that the three models give independently for one turn."""
 
     labels: dict[str, float]
-    """They add up to 1."""
+    """Sums to 1."""
     genuine: float
     specific: float
-    """That it names something of this response, given that it follows up at all."""
+    """That it refers to something in this response, given that it is a follow-up."""
 
 
 @dataclass(frozen=True)
 class TurnModel:
-    """Standardization and weights of the three models, one weight a feature."""
+    """Standardization and weights of the three models, one weight per feature."""
 
     features: tuple[str, ...]
     mean: tuple[float, ...]
@@ -48,13 +48,13 @@ class TurnModel:
         """Read the `model` part of a parameter file.
 
         Raises:
-            ValueError: the numbers do not fit the features, or a label is unknown.
+            ValueError: the number of weights does not match the features, or a label is unknown.
         """
         return cls.from_json(json.loads(path.read_text(encoding="utf-8"))["model"])
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TurnModel:
-        """Restore what `to_json` gave."""
+        """Restore `to_json`."""
         model = cls(
             features=tuple(values["features"]),
             mean=tuple(values["mean"]),
@@ -71,7 +71,7 @@ class TurnModel:
         return model
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As plain JSON values."""
         return {
             "features": list(self.features),
             "mean": list(self.mean),
@@ -82,7 +82,7 @@ class TurnModel:
         }
 
     def predict(self, features: Mapping[str, float]) -> Prediction:
-        """Weigh the features of one turn.
+        """Predict from the features of one turn.
 
         Raises:
             KeyError: a feature of the model is missing.

@@ -1,7 +1,7 @@
-"""What the local judge can see of a user turn: its words and character runs beside those of the query and the response.
+"""The local judge's view of a text: its words, stems, numbers and character runs.
 
-Language-neutral: words are runs of letters or digits, and text without word spaces (Chinese, Japanese, Thai) is read in
-pairs of characters. Knows no labels.
+Language-neutral: words are runs of letters or digits, and text without word spaces (Chinese, Japanese, Thai) is split
+into pairs of characters. Knows no labels.
 """
 
 # ruff: noqa: RUF001 (text of several scripts is what this file is about)
@@ -21,7 +21,7 @@ import yaml
 from eval.dialogue import Message
 
 TURN_LIMIT = 6_000
-"""Characters of a user turn that are read; the rest of a longer one decides nothing."""
+"""Characters of a user turn that are read; the rest is ignored."""
 CONTEXT_LIMIT = 12_000
 """Characters read of the query, of the response and of the earlier turns, each."""
 
@@ -34,18 +34,18 @@ SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 WORDS = yaml.safe_load(Path(__file__).with_name("turn_words.yaml").read_text(encoding="utf-8"))
 FUNCTION_WORDS = frozenset(WORDS["function_words"].split())
 PLAIN_WORDS = frozenset(WORDS["plain_words"].split())
-"""Content words that hardly tell one response from another."""
+"""Content words that hardly distinguish one response from another."""
 COMMON_WORDS = FUNCTION_WORDS | PLAIN_WORDS | frozenset(WORDS["common_words"].split())
-"""Words that any conversation may hold."""
+"""Words that may occur in any conversation."""
 
 
 def fold(text: str) -> str:
-    """Lower case, one form per character, plain apostrophes: what is compared, never what is stored."""
+    """Lower case, NFKC, plain apostrophes: for comparison, never for storage."""
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
 def words(folded: str) -> list[str]:
-    """The words of folded text in order; runs of an unspaced script become overlapping pairs of characters."""
+    """The words of folded text in order; text of an unspaced script becomes overlapping pairs of characters."""
     found: list[str] = []
     for word in WORD.findall(folded):
         if UNSPACED_WORD.match(word):
@@ -57,7 +57,7 @@ def words(folded: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """A crude common form, so that "eggs" and "egg", "rounding" and "rounded" meet; numbers lose their commas."""
+    """A crude stem, equal for "eggs" and "egg", "rounding" and "rounded"; numbers lose their commas."""
     if word[0].isdigit():
         number = word.replace(",", "").rstrip(".")
         return number.rstrip("0").rstrip(".") if "." in number else number
@@ -76,7 +76,7 @@ def is_number(word: str) -> bool:
 
 
 def ngrams(items: Sequence[str], size: int) -> set[Any]:
-    """Every run of `size` items; one run of all when there are fewer."""
+    """All n-grams of `size` items; a single one of all items if there are fewer."""
     if not items:
         return set()
     starts = range(max(1, len(items) - size + 1))
@@ -86,13 +86,13 @@ def ngrams(items: Sequence[str], size: int) -> set[Any]:
 
 
 def share(part: set[Any], whole: set[Any]) -> float:
-    """The share of `part` that is found in `whole`; 0 for an empty part."""
+    """The share of `part` that is in `whole`; 0 for an empty part."""
     return len(part & whole) / len(part) if part else 0.0
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One text, read once: folded text, words, stems, content stems and numbers."""
+    """One text with its cached folded text, words, stems, content stems and numbers."""
 
     raw: str
 
@@ -118,7 +118,7 @@ class Reading:
 
     @cached_property
     def content(self) -> set[str]:
-        """Stems of the words that carry content; numbers are not among them."""
+        """Stems of the content words, without numbers."""
         return {
             stem(word)
             for word in self.words
@@ -131,34 +131,34 @@ class Reading:
 
     @cached_property
     def squeezed(self) -> str:
-        """Folded text with every run of other characters than letters and digits as one space."""
+        """The words of the folded text, joined by single spaces."""
         return " ".join(self.words)
 
     @cached_property
     def runs(self) -> set[Any]:
-        """Every three stems in a row."""
+        """Trigrams of stems."""
         return ngrams(self.stems, 3)
 
     @cached_property
     def characters(self) -> set[Any]:
-        """Every five characters in a row of the squeezed text."""
+        """Character 5-grams of the squeezed text."""
         return ngrams(self.squeezed, 5)
 
     @cached_property
     def triples(self) -> set[str]:
-        """Every three letters in a row of a stem."""
+        """Letter trigrams of the stems."""
         return set().union(*(ngrams(word, 3) for word in self.vocabulary))
 
 
 @lru_cache(maxsize=64)
 def read(text: str) -> Reading:
-    """The reading of a text that many turns follow, kept."""
+    """The cached reading of a text that recurs with many turns."""
     return Reading(text)
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A user turn with what it could react to: the last query, the turns before it, and the response."""
+    """A user turn and what it could react to: the last query, the earlier turns, and the response."""
 
     query: Reading
     earlier: Reading

@@ -1,6 +1,6 @@
-"""An exchange as named numbers from sentence vectors: how near the user turn is to what came before, and where it lies.
+"""Named numeric features from sentence vectors: similarity of the user turn to its context, and its position.
 
-Knows no weights and no labels. Values are rounded, so that the batch of a text changes next to nothing.
+Knows no weights and no labels. Values are rounded, so that they hardly depend on the batch of a text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eval.local_judge.turn_text import SENTENCE_END, Exchange
 TEXT_LIMIT = 1_200
 """Characters of a turn, a query or a response that are encoded as a whole."""
 SENTENCES, TURN_SENTENCES, SENTENCE_LIMIT = 24, 6, 400
-"""Sentences that are encoded of a query or a response, and of a user turn; characters of each."""
+"""Encoded sentences of a query or a response, and of a user turn; characters of each sentence."""
 DIGITS = 4
 
 
@@ -38,11 +38,11 @@ class Components:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Components:
-        """Restore what `to_json` gave."""
+        """Restore `to_json`."""
         return cls(tuple(values["mean"]), tuple(map(tuple, values["rows"])))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As plain JSON values."""
         return {"mean": list(self.mean), "rows": [list(row) for row in self.rows]}
 
     def of(self, vectors: Any) -> list[dict[str, float]]:
@@ -55,12 +55,12 @@ class Components:
         return [{f"vector_component_{k:02}": round(float(x), DIGITS) for k, x in enumerate(row)} for row in found]
 
     def first(self, number: int) -> Components:
-        """The first of the components alone."""
+        """Only the first `number` components."""
         return Components(self.mean, self.rows[:number])
 
 
 def texts_of(exchange: Exchange) -> list[str]:
-    """What is encoded of an exchange."""
+    """The texts of an exchange that are encoded."""
     return [text for part in _parts(exchange) for text in part]
 
 
@@ -70,7 +70,7 @@ def turn_vector(exchange: Exchange, encoder: Encoder) -> Any:
 
 
 def cosines(exchange: Exchange, encoder: Encoder) -> dict[str, float]:
-    """How near the user turn and its sentences are to query and response: cosines in [-1, 1], and differences."""
+    """Similarity of the user turn and its sentences to query and response: cosines in [-1, 1], and differences."""
     import numpy as np
 
     (turn, response, query), of_turn, of_response, of_query = _vectors(exchange, encoder)
@@ -104,7 +104,7 @@ def _vectors(exchange: Exchange, encoder: Encoder) -> list[Any]:
 
 
 def _parts(exchange: Exchange) -> tuple[list[str], ...]:
-    """Turn, response and query as wholes; then the sentences of each."""
+    """Turn, response and query; then the sentences of each."""
     readings = (exchange.turn, exchange.response, exchange.query)
     limits = (TURN_SENTENCES, SENTENCES, SENTENCES)
     sentences = (_sentences(reading.raw, limit) for reading, limit in zip(readings, limits, strict=True))

@@ -1,6 +1,6 @@
-"""Labelled user turns to models that read sentence vectors too; inner folds by context choose how many components.
+"""Fits models that also read sentence vectors; inner cross-validation by context chooses the number of components.
 
-A constructed turn has no vectors: it teaches the words, and says nothing about the rest.
+Constructed turns have no vectors, so they inform only the word features.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INNER_FOLDS = 3
 
 
 class Choice(NamedTuple):
-    """Principal components, and a factor on all three penalties."""
+    """Number of principal components, and a factor on all three penalties."""
 
     components: int
     penalty: float
@@ -35,16 +35,16 @@ CHOICES = tuple(Choice(components, penalty) for components in (0, 12, 24, 48) fo
 
 
 class EncodedItem(NamedTuple):
-    """A labelled item with all that does not depend on a fit."""
+    """A labelled item with everything that does not depend on a fit."""
 
     item: GoldItem
     features: dict[str, float]
     vector: Any
-    """Of its user turn, (1, D)."""
+    """Vector of its user turn, (1, D)."""
 
 
 def fit_vectors(items: Sequence[GoldItem], encoder: Encoder, seed: int = 0) -> VectorWeigher:
-    """Fit on labelled items and on turns constructed from their contexts, with what inner folds choose."""
+    """Fit on labelled items and on turns constructed from their contexts, with the choice of inner cross-validation."""
     made = construct(items, CONSTRUCTED_PER_CONTEXT, seed)
     encoded = [_encoded(item, encoder) for item in items]
     chosen = choose(encoded, made)
@@ -54,7 +54,7 @@ def fit_vectors(items: Sequence[GoldItem], encoder: Encoder, seed: int = 0) -> V
 
 
 def choose(encoded: Sequence[EncodedItem], made: Sequence[GoldItem]) -> Choice:
-    """The choice with the least log loss of *genuine* on queries that a fit has not seen."""
+    """The choice with the lowest log loss of *genuine* on held-out queries."""
     from sklearn.model_selection import GroupKFold
 
     losses = dict.fromkeys(CHOICES, 0.0)
@@ -76,7 +76,7 @@ def _loss(
     components: Components,
     penalty: float,
 ) -> float:
-    """Nats, summed over the unseen items."""
+    """Log loss in nats, summed over the unseen items."""
     table = Table(_rows(seen, components), [word_features(item) for item in made])
     genuine = [*(one.item.genuine for one in seen), *(item.genuine for item in made)]
     fitted = table.regression(genuine, GENUINE_C / penalty, solver="newton-cholesky")
@@ -86,7 +86,7 @@ def _loss(
 
 
 def principal_components(encoded: Sequence[EncodedItem]) -> Components:
-    """As many as a choice may ask for."""
+    """As many principal components as the largest choice needs."""
     import numpy as np
     from sklearn.decomposition import PCA
 

@@ -1,4 +1,4 @@
-"""Fitted models that read words, shape, and sentence vectors of an exchange."""
+"""Fitted models that read the words, shape and sentence vectors of an exchange."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ READERS = (
     *WORD_READERS,
     *(Path(__file__).with_name(name) for name in ("sentence_encoder.py", "turn_vectors.py", "vector_weigher.py")),
 )
-"""The files that decide: a change in one that can have an effect is another judge."""
+"""The files that determine decisions: any effective change in one makes another judge."""
 
 
 @dataclass(frozen=True)
 class VectorWeigher:
-    """Weighs the named features of an exchange, cosines, and where the turn lies among turns."""
+    """Weighs the named features of an exchange, cosines, and the principal components of the turn."""
 
     model: TurnModel
     components: Components
     encoder: Encoder
 
     def __call__(self, exchange: Exchange) -> Prediction:
-        """What the models say of the turn."""
+        """The models' prediction for the turn."""
         (place,) = self.components.of(turn_vector(exchange, self.encoder))
         return self.model.predict({**features(exchange), **cosines(exchange, self.encoder), **place})
 
     def prepare(self, exchanges: Sequence[Exchange]) -> None:
-        """Encode their texts together, which takes less time than one by one."""
+        """Encode their texts in batches, which is faster than one by one."""
         if texts := [text for exchange in exchanges for text in texts_of(exchange)]:
             self.encoder.vectors(texts)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As plain JSON values."""
         return {
             "encoder": self.encoder.digest,
             "components": self.components.to_json(),
@@ -48,5 +48,5 @@ class VectorWeigher:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], encoder: Encoder) -> VectorWeigher:
-        """Restore what `to_json` gave."""
+        """Restore `to_json`."""
         return cls(TurnModel.from_json(values["model"]), Components.from_json(values["components"]), encoder)

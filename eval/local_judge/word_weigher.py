@@ -1,4 +1,4 @@
-"""Fitted models that read the words and the shape of an exchange."""
+"""Fitted models that read the words and shape of an exchange."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READERS = (
         )
     ),
 )
-"""The files that decide, code and word lists: a change in one that can have an effect is another judge."""
+"""The code and word lists that determine decisions: any effective change in one makes another judge."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class WordWeigher:
     model: TurnModel
 
     def __call__(self, exchange: Exchange) -> Prediction:
-        """What the models say of the turn."""
+        """The models' prediction for the turn."""
         return self.model.predict(features(exchange))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As plain JSON values."""
         return {"model": self.model.to_json()}
