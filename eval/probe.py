@@ -2,7 +2,7 @@
 
     python -m eval.probe --config configs/eval/probe.yaml --data-dir DATA
 
-A killed run goes on where it was; a finished one is only read again.
+A killed run resumes from its last row; a finished one retries only rows that failed and may succeed.
 """
 
 from __future__ import annotations
