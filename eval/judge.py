@@ -1,6 +1,6 @@
-"""What a judge is: dialogues in, a judgement or a failure for each out. It knows no model under test.
+"""The interface of judges: dialogues in, a judgement or a failure for each out. It knows no model under test.
 
-Implementations live in `eval/judges/`, one file each, as a class `Judge` with the members of the protocol below.
+Implementations are in `eval/judges/`, one file each, as a class `Judge` with the members of the protocol below.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ class Judge(Protocol):
     """Decides on the last user turn of each dialogue, given the turns before it."""
 
     id: str
-    """Name and version: it stands with every number, because rates of different judges cannot be compared."""
+    """Name and version, reported with every number, because rates of different judges are not comparable."""
 
     measured: dict[str, Any]
-    """What it has used since it was made, over all calls: questions, attempts, tokens, dollars; empty if nothing.
+    """Usage since it was made, over all calls: questions, attempts, tokens, dollars; empty if it counts nothing.
 
-    What one call has used is the difference of the readings around it: `used_between`.
+    The usage of one call is the difference of two readings: `used_between`.
     """
 
     cost_bound: float | None
-    """US dollars that one dialogue costs at most, for an estimate: 0.0 where nothing is paid, None without a price."""
+    """Upper bound in US dollars of the cost per dialogue, for an estimate: 0.0 if it is free, None without a price."""
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
-        """Each dialogue with its `Judgement`, or a `Failure("judge", ...)`, as each is decided, in any order.
+        """Each dialogue with its `Judgement` or `Failure("judge", ...)`, as soon as it is decided, in any order.
 
-        May be called again when a call has ended.
+        May be called again after a call has ended.
         """
         ...
 
 
 def unjudgeable(messages: Sequence[Message]) -> Failure | None:
-    """Why there is no user turn to judge here, or None: it must be the last turn, and follow a response."""
+    """Why these messages can't be judged, or None if they end in a user turn that follows a response."""
     if not messages or messages[-1].role != "user":
         return Failure("judge", "no_user_turn", "the last message is not a user turn")
     if len(messages) < 2 or messages[-2].role != "assistant":
@@ -44,9 +44,9 @@ def unjudgeable(messages: Sequence[Message]) -> Failure | None:
 
 
 def used_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What a judge has used between two readings of its `measured`: numbers are differences, anything else is `after`.
+    """A judge's usage between two readings of `measured`: differences of numbers, and otherwise the value in `after`.
 
-    Counts of one kind (a mapping in a mapping) that did not change are left out.
+    Nested counts that did not change are left out.
     """
     used: dict[str, Any] = {}
     for name, value in after.items():

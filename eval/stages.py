@@ -1,7 +1,7 @@
 """The stages of a probe: `Turns` adds one generated turn to each dialogue, `Changed` changes one, `decide` judges.
 
-A stage works on what its store lacks, appends each result as it finishes, and streams: it holds no more dialogues than
-its engine or judge has in hand.
+A stage processes what its store lacks, appends each result as it finishes, and streams: it holds only the dialogues
+that its engine or judge is working on.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from eval.time_spent import each
 class Turns:
     """`dialogues` with one more turn of `role`: `generate` makes the turns that `store` lacks, iterating reads them.
 
-    A dialogue that failed before, that ends in a real user's turn, or whose last turn is of this role already (the data
-    has it), passes as it is.
+    A dialogue passes unchanged if it failed before, ends in a real user's turn, or already ends in a turn of this role
+    from the data.
     """
 
     dialogues: Iterable[Dialogue]
@@ -36,7 +36,7 @@ class Turns:
     sampling: Sampling
     store: RowStore
     after: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue
-    """Done once to each dialogue with its new turn, before it is stored."""
+    """Applied once to each dialogue with its new turn, before it is stored."""
 
     def __iter__(self) -> Iterator[Dialogue]:
         for dialogue in self.dialogues:
@@ -62,10 +62,9 @@ class Turns:
 
 @dataclass(frozen=True)
 class Changed:
-    """`dialogues` with `change` made to the answer of each; a stage without a store, made anew when iterated.
+    """`dialogues` with `change` applied to the answer of each; a stage without a store, recomputed on each iteration.
 
-    A dialogue that failed before passes as it is, and so does one that ends in a real user's turn: it replies to the
-    answer as it was.
+    A dialogue passes unchanged if it failed before, or ends in a real user's turn, a reply to the original answer.
     """
 
     dialogues: Iterable[Dialogue]
