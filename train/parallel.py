@@ -1,14 +1,14 @@
-"""Several processes: how they share the weights, and how they connect to each other.
+"""Distributed training: how several processes share the weights, and how they connect to each other.
 
     torchrun --nproc-per-node 8 -m train.sft --config FILE --parallel zero2
     accelerate launch --config_file configs/accelerate/zero2.yaml -m train.sft --config FILE --parallel zero2
 
-The field `parallel` decides: `ddp` (all weights in every process), `zero2` (optimizer state and gradients divided),
-`zero3` (weights too) or `fsdp2` (the same in plain torch, on GPUs alone). A launcher only starts processes; one that
-was told something else is refused. One process divides nothing. DeepSpeed's settings are in `configs/deepspeed/`.
+The field `parallel` decides: `ddp` (all weights in every process), `zero2` (optimizer state and gradients sharded),
+`zero3` (weights too) or `fsdp2` (the same in plain torch, on GPUs only). A launcher only starts processes; one that is
+configured for something else is refused. One process shards nothing. DeepSpeed's settings are in `configs/deepspeed/`.
 
-How a global batch is divided among them is in `train/global_batch.py`; losses are those of one process. The first
-process alone writes, judges and probes, and the others wait at most `trl.ddp_timeout` seconds for it.
+`train/global_batch.py` divides a global batch among processes; logged losses are those of one process. Only the main
+process writes, judges and probes; the others wait for it for at most `trl.ddp_timeout` seconds.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Parallel = Literal["ddp", "zero2", "zero3", "fsdp2"]
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 TIMEOUT_S = 7200
-"""Seconds that processes wait for each other by default; torch's 1800 are less than a probe may take."""
+"""Default of `trl.ddp_timeout`, in seconds; a probe may take longer than torch's default of 1800."""
 LAUNCHER = ("ACCELERATE_USE_DEEPSPEED", "ACCELERATE_USE_FSDP", "ACCELERATE_MIXED_PRECISION")
-"""What `accelerate launch` says in the environment and a configuration decides."""
+"""Environment variables of `accelerate launch` for what the configuration decides."""
 CONFIGURED = {"accelerator_config": {"use_configured_state": True}}
-"""Lets a trainer take the process group that is there, instead of forgetting it and beginning its own."""
+"""Makes a trainer use the existing process group instead of resetting the state and starting its own."""
 
 
 def processes() -> int:
-    """How many processes the launcher has started."""
+    """Number of processes that the launcher has started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -60,30 +60,30 @@ def refuse_probe(parallel: Parallel) -> None:
         )
 
 
-def joined(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
-    """Let the processes of a launcher meet; returns the settings of a trainer of transformers for `parallel`.
+def connect_processes(parallel: Parallel, timeout_s: float) -> dict[str, Any]:
+    """Connect the processes of a launcher; returns the settings of a transformers trainer for `parallel`.
 
     Raises:
-        ConfigError: the launcher was told another kind, or what this kind needs is not here.
+        ConfigError: the launcher is configured for another kind, or this kind's requirements are missing.
     """
     _refuse_other_launcher(parallel)
     for name in LAUNCHER:
         os.environ.pop(name, None)
     on_cpu = _on_cpu()
     if on_cpu:
-        # Where DeepSpeed is installed peft imports it, and it warns of its own guess.
+        # If DeepSpeed is installed, peft imports it, and it warns that it had to guess its accelerator.
         os.environ.setdefault("DS_ACCELERATOR", "cpu")
     if processes() == 1:
         return {}
     if parallel == "fsdp2":
-        return _joined_fsdp2(on_cpu, timeout_s)
+        return _connect_fsdp2(on_cpu, timeout_s)
     if parallel == "ddp":
-        _meet(timeout_s, cpu=on_cpu)
+        _init_process_group(timeout_s, cpu=on_cpu)
         return CONFIGURED
-    return _joined_deepspeed(CONFIGS / "deepspeed" / f"{parallel}.json", on_cpu, timeout_s)
+    return _connect_deepspeed(CONFIGS / "deepspeed" / f"{parallel}.json", on_cpu, timeout_s)
 
 
-def refuse_other_number(run_dir: Path, processes: int) -> None:
+def refuse_other_process_count(run_dir: Path, processes: int) -> None:
     """Refuse to resume a run in `run_dir` that was started with another number of processes.
 
     Raises:
@@ -108,46 +108,49 @@ def _on_cpu() -> bool:
     return os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.cuda.is_available()
 
 
-def _meet(timeout_s: float, **how: Any) -> None:
-    """Begin the process group. transformers would begin one by itself, but none on CPUs."""
+def _init_process_group(timeout_s: float, **how: Any) -> None:
+    """Start the process group. transformers would start one itself, but not on CPUs."""
     import torch
     from accelerate import PartialState
 
     state = PartialState(timeout=timedelta(seconds=timeout_s), **how)
     if state.device is not None and state.device.type == "cpu":
-        state.device = torch.device("cpu")  # "cpu:0" is no place where torch.load can put a checkpoint's optimizer
+        state.device = torch.device("cpu")  # torch.load cannot map a checkpoint's optimizer to "cpu:0"
 
 
-def _joined_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[str, Any]:
+def _connect_deepspeed(settings: Path, on_cpu: bool, timeout_s: float) -> dict[str, Any]:
     if on_cpu:
-        os.environ.pop("ACCELERATE_USE_CPU", None)  # with it, accelerate ignores DeepSpeed
+        os.environ.pop("ACCELERATE_USE_CPU", None)  # if set, accelerate ignores DeepSpeed
         _let_deepspeed_compile()
     os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
-    warnings.filterwarnings("ignore", message="`torch.distributed", category=FutureWarning)  # names that DeepSpeed uses
+    # DeepSpeed uses deprecated names of torch.distributed.
+    warnings.filterwarnings("ignore", message="`torch.distributed", category=FutureWarning)
     try:
         import deepspeed  # noqa: F401
     except ImportError as error:
         raise ConfigError(f"parallel {settings.stem} needs DeepSpeed: pip install '.[deepspeed]' ({error})") from error
-    _meet(timeout_s, **({"backend": "gloo"} if on_cpu else {}))
+    _init_process_group(timeout_s, **({"backend": "gloo"} if on_cpu else {}))
     return {"deepspeed": _read(settings), **CONFIGURED}
 
 
 def _let_deepspeed_compile() -> None:
-    """DeepSpeed compiles an extension for CPUs when it first starts: minutes, kept in `~/.cache/torch_extensions`."""
+    """On CPUs, DeepSpeed compiles an extension on its first start: minutes, cached in `~/.cache/torch_extensions`."""
     compiler = os.environ.get("CXX", "c++")
     if shutil.which(compiler) is None:
-        raise ConfigError(f"DeepSpeed compiles an extension where there is no GPU, and there is no {compiler}")
-    # pip's ninja is beside Python, and torch looks for it on the PATH alone.
+        raise ConfigError(
+            f"without a GPU, DeepSpeed compiles an extension, and there is no compiler {compiler}; install one"
+        )
+    # pip installs ninja next to Python, but torch only looks for it on the PATH.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 
-def _joined_fsdp2(on_cpu: bool, timeout_s: float) -> dict[str, Any]:
+def _connect_fsdp2(on_cpu: bool, timeout_s: float) -> dict[str, Any]:
     if on_cpu:
-        raise ConfigError("parallel fsdp2 needs GPUs: accelerate shards nothing on CPUs; take ddp, zero2 or zero3")
+        raise ConfigError("parallel fsdp2 needs GPUs: accelerate shards nothing on CPUs; use ddp, zero2 or zero3")
     settings = _read(CONFIGS / "accelerate" / "fsdp2.yaml")["fsdp_config"]
-    # As `accelerate launch` does: whole states are gathered on the CPU, for which it then begins gloo beside nccl.
+    # As `accelerate launch` does: full states are gathered on the CPU, so it starts gloo in addition to nccl.
     os.environ |= {"ACCELERATE_USE_FSDP": "true", "FSDP_STATE_DICT_TYPE": settings["fsdp_state_dict_type"]}
-    _meet(timeout_s)
+    _init_process_group(timeout_s)
     return {"fsdp": True, "fsdp_config": dict(settings), **CONFIGURED}
 
 
@@ -155,22 +158,22 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return dict(yaml.safe_load(path.read_text(encoding="utf-8")))  # JSON is YAML
     except OSError as error:
-        raise ConfigError(f"{path} can't be read: {error.strerror}; it comes with the repository") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; restore it from the repository") from error
 
 
 def _refuse_other_launcher(parallel: Parallel) -> None:
-    """Refuse `accelerate launch` with a file for another kind than `parallel`."""
-    told = _told_by_launcher()
-    if told not in (None, parallel):
-        known = f"set --parallel {told}, or " if told in get_args(Parallel) else ""
+    """Refuse `accelerate launch` with a configuration file for another kind than `parallel`."""
+    kind = _launcher_kind()
+    if kind not in (None, parallel):
+        known = f"set --parallel {kind}, or " if kind in get_args(Parallel) else ""
         raise ConfigError(
-            f"accelerate launch was told {told}, and parallel is {parallel}; {known}launch with "
+            f"accelerate launch is configured for {kind}, and parallel is {parallel}; {known}launch with "
             f"configs/accelerate/{parallel}.yaml or torchrun"
         )
 
 
-def _told_by_launcher() -> str | None:
-    """The kind that `accelerate launch` was told by its file; None of a launcher that only starts processes."""
+def _launcher_kind() -> str | None:
+    """The kind in the configuration file of `accelerate launch`; None if the launcher only starts processes."""
 
     def is_set(name: str) -> bool:
         return os.environ.get(name, "").lower() == "true"

@@ -19,7 +19,7 @@ from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
 from eval.weights import model_id
 from train.episode_log import EpisodeLog
-from train.parallel import refuse_other_number
+from train.parallel import refuse_other_process_count
 from train.rl_card import rl_card
 from train.rl_parts import RlParts
 from train.rl_training import Records, train
@@ -46,7 +46,7 @@ def reinforce(parts: RlParts, tell: Tell) -> dict[str, Any] | None:
         no_records = Records(NoLog(config.run_dir / "log.jsonl"), NoTracker(), None, lambda line: None, _hidden)
         gathered_weights(train(parts, config.run_dir, no_records)[0])
         return None
-    refuse_other_number(config.run_dir, arguments.world_size)
+    refuse_other_process_count(config.run_dir, arguments.world_size)
     selection = {"seed": config.seed, "tasks": {}}
     with (
         RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,

@@ -14,7 +14,7 @@ from eval.run_dir import RunDir, write_atomically
 from eval.trackers.none import Tracker as NoTracker
 from eval.training_record import write_training_record
 from eval.weights import model_id
-from train.parallel import refuse_other_number
+from train.parallel import refuse_other_process_count
 from train.sft_card import sft_card
 from train.sft_parts import SftParts
 from train.sft_training import train
@@ -41,7 +41,7 @@ def fine_tune(parts: SftParts, tell: Tell) -> dict[str, Any] | None:
         no_records = NoLog(config.run_dir / "log.jsonl"), NoTracker(), _discard
         gathered_weights(train(parts, config.run_dir, *no_records)[0])
         return None
-    refuse_other_number(config.run_dir, parts.arguments.world_size)
+    refuse_other_process_count(config.run_dir, parts.arguments.world_size)
     with (
         RunDir(config.run_dir, config, parts.protocol, selection, ("eval", "train")) as run,
         closing(begin("sft", config.name, config.report_to, parts, run.path, parts.data_files)) as tracker,

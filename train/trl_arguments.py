@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval.config import ConfigError, options_for
-from train.global_batch import divided
-from train.parallel import TIMEOUT_S, Parallel, joined, processes
+from train.global_batch import batch_settings
+from train.parallel import TIMEOUT_S, Parallel, connect_processes, processes
 from train.sft_config import SftConfig
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def build_arguments(
 
     options = _options(cls, config.trl, ours, refused)
     defaults_of_trl = {name: one.default for name, one in inspect.signature(cls).parameters.items()}
-    batch = divided(config.global_batch_size, options, defaults_of_trl, planned or processes())
+    batch = batch_settings(config.global_batch_size, options, defaults_of_trl, planned or processes())
     gpu = torch.cuda.is_available()
     if options.get("bf16") and not gpu:
         raise ConfigError("trl.bf16 is true and there is no GPU here; leave it out, or use a machine with a GPU")
@@ -159,10 +159,10 @@ def build_arguments(
         "dataloader_pin_memory": gpu,
         "ddp_timeout": TIMEOUT_S,
     }
-    together = joined(config.parallel, float({**defaults, **options}["ddp_timeout"]))
+    distributed = connect_processes(config.parallel, float({**defaults, **options}["ddp_timeout"]))
     try:
         constructor = cls if planned is None else _planned(cls, planned)
-        made: Any = constructor(**{**defaults, **ALWAYS, **fixed, **options, **batch, **together})
+        made: Any = constructor(**{**defaults, **ALWAYS, **fixed, **options, **batch, **distributed})
     except (ValueError, TypeError, ImportError) as error:
         raise ConfigError(f"trl: {error}") from error
     if made.n_gpu > 1:

@@ -10,7 +10,7 @@ import pytest
 
 from eval.command_line import load
 from eval.config import ConfigError, validate
-from train.global_batch import divided, division
+from train.global_batch import batch_settings, division
 from train.grpo_arguments import episodes_per_step, grpo_arguments, steps_per_batch
 from train.rl_config import RlConfig
 from train.sft_config import SftConfig
@@ -22,7 +22,7 @@ GRPO = {**DEFAULTS, "num_generations": 8, "generation_batch_size": None, "steps_
 
 
 def size_and_passes(*given: Any) -> tuple[int, int]:
-    found = divided(*given)
+    found = batch_settings(*given)
     return found["per_device_train_batch_size"], found["gradient_accumulation_steps"]
 
 
@@ -33,7 +33,7 @@ def size_and_passes(*given: Any) -> tuple[int, int]:
 def test_a_process_takes_the_largest_size_that_divides_the_batch(processes, bound, size, passes) -> None:
     given = {"per_device_train_batch_size": bound}
     assert size_and_passes(32, given, DEFAULTS, processes) == (size, passes)
-    assert divided(None, given, DEFAULTS, processes) == {}
+    assert batch_settings(None, given, DEFAULTS, processes) == {}
 
 
 def test_every_division_is_exact() -> None:
@@ -54,25 +54,25 @@ def test_every_division_is_exact() -> None:
 )
 def test_processes_that_cannot_share_a_batch_are_refused_with_what_could(rows, processes, advice) -> None:
     with pytest.raises(ConfigError, match=f"global_batch_size is {rows}, which {processes} processes .*; {advice}"):
-        divided(rows, {}, DEFAULTS, processes)
+        batch_settings(rows, {}, DEFAULTS, processes)
 
 
 def test_sizes_that_are_advised_hold_whole_groups() -> None:
     with pytest.raises(ConfigError, match="set it to 120 or 144, or start 2 or 4 processes"):
-        divided(128, {}, GRPO, 3)
+        batch_settings(128, {}, GRPO, 3)
 
 
 def test_a_rollout_is_a_whole_number_of_passes() -> None:
     assert size_and_passes(128, {"generation_batch_size": 64}, GRPO, 4) == (8, 4)
     assert size_and_passes(128, {"generation_batch_size": 96}, GRPO, 8) == (4, 4)
     with pytest.raises(ConfigError, match=r"trl\.generation_batch_size is 24, which 16 processes"):
-        divided(128, {"generation_batch_size": 24}, GRPO, 16)
+        batch_settings(128, {"generation_batch_size": 24}, GRPO, 16)
 
 
 @pytest.mark.parametrize("name", ["gradient_accumulation_steps", "steps_per_generation"])
 def test_what_is_derived_is_not_given(name: str) -> None:
     with pytest.raises(ConfigError, match=rf"trl\.{name} cannot be set beside global_batch_size"):
-        divided(32, {name: 4}, GRPO, 1)
+        batch_settings(32, {name: 4}, GRPO, 1)
 
 
 def test_null_gives_nothing(tmp_path: Path) -> None:

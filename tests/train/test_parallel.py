@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.config import ConfigError
-from train.parallel import joined, refuse_other_number
+from train.parallel import connect_processes, refuse_other_process_count
 
 
 @pytest.fixture(autouse=True)
@@ -19,27 +19,27 @@ def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("parallel", ["ddp", "zero2", "zero3", "fsdp2"])
-def test_one_process_divides_nothing(parallel) -> None:
-    assert joined(parallel, 60) == {}
+def test_one_process_shards_nothing(parallel) -> None:
+    assert connect_processes(parallel, 60) == {}
 
 
-def test_a_launcher_that_was_told_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_that_is_configured_for_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
     monkeypatch.setenv("ACCELERATE_DEEPSPEED_CONFIG_FILE", "configs/deepspeed/zero3.json")
-    with pytest.raises(ConfigError, match="was told zero3, and parallel is ddp; set --parallel zero3"):
-        joined("ddp", 60)
-    assert joined("zero3", 60) == {}
+    with pytest.raises(ConfigError, match="is configured for zero3, and parallel is ddp; set --parallel zero3"):
+        connect_processes("ddp", 60)
+    assert connect_processes("zero3", 60) == {}
     monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
     monkeypatch.setenv("FSDP_VERSION", "1")
-    with pytest.raises(ConfigError, match="was told fsdp1, and parallel is fsdp2; launch with"):
-        joined("fsdp2", 60)
+    with pytest.raises(ConfigError, match="is configured for fsdp1, and parallel is fsdp2; launch with"):
+        connect_processes("fsdp2", 60)
 
 
 def test_fsdp2_wants_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
     with pytest.raises(ConfigError, match="fsdp2 needs GPUs"):
-        joined("fsdp2", 60)
+        connect_processes("fsdp2", 60)
 
 
 def test_deepspeed_on_cpus_wants_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,16 +47,16 @@ def test_deepspeed_on_cpus_wants_a_compiler(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "")
     monkeypatch.setenv("DS_ACCELERATOR", "cpu")
-    with pytest.raises(ConfigError, match="there is no no-such-compiler"):
-        joined("zero2", 60)
+    with pytest.raises(ConfigError, match="there is no compiler no-such-compiler"):
+        connect_processes("zero2", 60)
 
 
 def test_a_run_is_not_resumed_with_another_number_of_processes(tmp_path: Path) -> None:
-    refuse_other_number(tmp_path, 1)
+    refuse_other_process_count(tmp_path, 1)
     (tmp_path / "manifest.json").write_text(json.dumps({"protocol": {"processes": 2}}))
     with pytest.raises(ConfigError, match=r"a run of 2 processes, and now there are 1; resume with 2 "):
-        refuse_other_number(tmp_path, 1)
-    refuse_other_number(tmp_path, 2)
+        refuse_other_process_count(tmp_path, 1)
+    refuse_other_process_count(tmp_path, 2)
 
 
 def test_transformers_understands_the_settings_of_fsdp2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_transformers_understands_the_settings_of_fsdp2(monkeypatch: pytest.Monk
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr("train.parallel._on_cpu", lambda: False)
-    monkeypatch.setattr("train.parallel._meet", lambda timeout_s: None)
-    settings = joined("fsdp2", 60)
+    monkeypatch.setattr("train.parallel._init_process_group", lambda timeout_s: None)
+    settings = connect_processes("fsdp2", 60)
     made = TrainingArguments(str(tmp_path), report_to=[], fsdp=settings["fsdp"], fsdp_config=settings["fsdp_config"])
     plugin = made.fsdp_plugin_args
     assert (plugin["fsdp_version"], plugin["reshard_after_forward"]) == (2, True)

@@ -43,7 +43,7 @@ def test_numbers_of_trl_are_numbers_however_they_are_written():
         ({"train_on": "system"}, "train_on = 'system'"),
         ({"format": "qwen9"}, r"no eval/formats/qwen9\.py"),
         ({"format": {"name": "smollm2", "history": "as_last"}}, "unknown key 'history' in format"),
-        ({"lora": None, "dtype": "bfloat16"}, "most updates are smaller than what bfloat16 resolves"),
+        ({"lora": None, "dtype": "bfloat16"}, "most updates are smaller than bfloat16 can represent"),
         ({"replay": {"path": "x", "share": 1.0}}, "replay.share = 1.0"),
         ({"lora": {"rank": 8}}, "unknown key 'rank' in lora; known are r, alpha, dropout, targets"),
         ({"probe": {"tasks": {"gsm9k": {}}}}, r"no eval/tasks/gsm9k\.py"),

@@ -19,7 +19,7 @@ from eval.serving.vllm_version import required_vllm
 from train.checks.sampling_speed import ROWS
 from train.checks.trained_model import NOT_MEASURED, Example, TrainedModel, shared
 from train.grpo_arguments import episodes_per_step
-from train.parallel import extras, refuse_other_number
+from train.parallel import extras, refuse_other_process_count
 from train.rl_config import RlConfig
 from train.rl_parts import RlParts, open_parts
 from train.rl_prompts import open_prompts
@@ -37,7 +37,7 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
         return open_parts(config, planned=processes)
 
     def decided() -> tuple[dict[str, Any], dict[str, Any]]:
-        refuse_other_number(config.run_dir, processes)
+        refuse_other_process_count(config.run_dir, processes)
         return parts().protocol, {"seed": config.seed, "tasks": {}}
 
     def prompts() -> Finding:

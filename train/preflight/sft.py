@@ -14,7 +14,7 @@ from eval.checks.tracker_ready import tracker_checks
 from train.checks.trained_model import NOT_MEASURED, Example, TrainedModel, shared
 from train.examples import TrainingExample
 from train.mixture import Mixture
-from train.parallel import extras, refuse_other_number
+from train.parallel import extras, refuse_other_process_count
 from train.sft_config import SftConfig
 from train.sft_parts import SftParts, open_parts
 from train.show_mask import marked
@@ -34,7 +34,7 @@ def checks(config: SftConfig, processes: int) -> list[Check]:
         return open_parts(config, planned=processes)
 
     def decided() -> tuple[dict[str, Any], dict[str, Any]]:
-        refuse_other_number(config.run_dir, processes)
+        refuse_other_process_count(config.run_dir, processes)
         return parts().protocol, {"seed": config.seed, "tasks": {}}
 
     def settings() -> Finding:

@@ -59,8 +59,8 @@ def test_a_good_configuration_is_go(diagnose) -> None:
 @pytest.mark.parametrize(
     ("changes", "check", "told"),
     [
-        ({"judge": "local"}, "settings", "would reward what it evaluates"),
-        ({"answer_tokens": 4000}, "settings", "more than the 512 of the model"),
+        ({"judge": "local"}, "settings", "would reward and evaluate"),
+        ({"answer_tokens": 4000}, "settings", "exceed the model's context of 512"),
         ({"max_episodes": 1}, "settings", "max_episodes is 1, and a step has 8"),
         ({"trl": {"use_vllm": True}}, "pins", f"userturn needs vllm{WINDOW}"),
         ({"parallel": "zero3"}, "pins", "userturn needs deepspeed=="),
