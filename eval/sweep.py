@@ -22,12 +22,13 @@ from eval.model_comparison.writing import tables_of as comparison_tables
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
 from eval.probe_run import probe
-from eval.report_page.page import write_page
+from eval.report_page.page import pages_of, write_page
 from eval.resources import ResourceCache
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import estimate
 from eval.table import each_note_once
+from eval.tracked_results import tell_tables
 
 ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
@@ -59,11 +60,16 @@ def sweep(cells: Sequence[Cell], opened: ResourceCache) -> None:
 
 def publish(cells: Sequence[Cell], folder: Path) -> None:
     """Print the paper's tables of all cells; write them, the figures and the report into the sweep's folder."""
-    runs = read_runs([cell.config.run_dir for cell in cells])
+    folders = [cell.config.run_dir for cell in cells]
+    runs = read_runs(folders)
     written = [write_tables(runs, folder / "paper", run_tables.names()), write_figures(runs, folder / "paper")]
     write_page(runs, folder / "report.html", False)
-    print(table_formats.to_terminal([shown for part in written for shown in part.tables]))
+    tables = [shown for part in written for shown in part.tables]
+    print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
+    report_to, files = cells[0].config.report_to, [path for part in written for path in part.files]
+    tell_tables(report_to, "paper_tables", folder / "paper", folders, tables, files)
+    tell_tables(report_to, "report", folder, folders, [], pages_of(folder / "report.html"))
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
 
@@ -72,8 +78,9 @@ def compare(own: Sequence[Cell], cross: Sequence[Cell], folder: Path) -> None:
     of_own, of_cross = (tuple(cell.config.run_dir for cell in cells) for cells in (own, cross))
     sources = Sources(of_own, of_cross)
     comparison = sources.compare()
-    write(sources, comparison, folder)
-    print(table_formats.to_terminal(each_note_once(comparison_tables(comparison))))
+    files, tables = write(sources, comparison, folder), each_note_once(comparison_tables(comparison))
+    print(table_formats.to_terminal(tables))
+    tell_tables(own[0].config.report_to, "table2", folder, [*of_own, *of_cross], tables, files)
     print(f"Table 2: {folder}/table2.md")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,7 @@ def folder(tiny_model: Path, trained: Path, tmp_path_factory: pytest.TempPathFac
             "answers": {"max_tokens": 6},
             "sampling": {"max_tokens": 5},
             "tasks": {"pocket": {"limit": CONVERSATIONS}},
+            "report_to": {"name": "wandb", "mode": "offline"} if find_spec("wandb") else "none",
         },
     }
     (path / "sweep.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -67,3 +70,13 @@ def test_a_cross_cell_has_only_rows_that_the_other_model_answered(folder: Path) 
     assert {row.task for row in cross} == {"pocket_math", "pocket_instructions"}
     base = {message.by for row in read_rows(folder / "Base" / "full-t0" / "rows.jsonl") for message in row.messages}
     assert all(row.messages[-2].by in base for row in cross)
+
+
+def test_its_tables_figures_and_report_go_where_its_cells_are_reported(folder: Path) -> None:
+    pytest.importorskip("wandb")
+    OfflineRuns = runpy.run_path(str(Path(__file__).parent / "trackers" / "wandb_file.py"))["OfflineRuns"]
+    cells = [OfflineRuns(path) for path in (*folder.glob("*/full-t0"), folder / "SFT" / "base-full-t0")]
+    rows = {name for cell in cells for name in cell.made if name.startswith("rows-")}
+    assert len(rows) == 3
+    for name in ("paper/.paper_tables", ".report", "table2/.table2"):
+        assert OfflineRuns(folder / name).used == rows, name
