@@ -258,7 +258,8 @@ def test_a_chain_that_cannot_run_is_refused_before_its_first_job(
 
 @pytest.mark.parametrize("words", [["--dry-run", "runs/probe_1"], ["runs/probe_1", "--dry-run"]])
 def test_a_dry_run_prints_the_chain(repository: Path, words: list[str]) -> None:
-    runs, commands = "runs/probe_1", lines(chain(repository, *words))
+    runs, (group, *commands) = "runs/probe_1", lines(chain(repository, *words))
+    assert group == "export WANDB_RUN_GROUP=probe_1"
     folders = [re.findall(rf"run_dir=({runs}/\w+)", command) for command in commands]
     assert folders[4] == [f"{runs}/probe_sft", f"{runs}/probe_rl"]
     assert folders[6] == [f"{runs}/cross_sft", f"{runs}/cross_rl"]
