@@ -1,1 +1,1 @@
-"""What is looked at before training starts, one subject a file."""
+"""Checks before training starts, one subject per file."""

@@ -1,7 +1,7 @@
-"""Whether adapters reach the layers, get gradients, and change what the model says; and how long a pass takes.
+"""Whether adapters reach the layers, get gradients and change the logits; and how long a training pass takes.
 
-Adapters can be attached and dead: a target list for ordinary attention skips the linear layers of Qwen3.5, and names
-that differ between the class that trains and the class that serves leave adapters without effect (TuFT#149).
+Adapters can be attached without effect: a target list for ordinary attention skips the linear layers of Qwen3.5, and
+weight names that differ between the training and the serving class leave adapters unused (TuFT#149).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MIXER = re.compile(r"\.layers\.(\d+)\.(self_attn|linear_attn)\.")
 LAYER = re.compile(r"\.layers\.(\d+)\.")
 SAME = 1e-4
-"""Largest change of a logit by adapters that have learned nothing; logits are of the order of 10."""
-NUDGE = 0.05
-"""Standard deviation of what is added to an adapter, to see the logits change."""
+"""Largest allowed change of a logit by untrained adapters; logits are around 10."""
+NOISE = 0.05
+"""Standard deviation of the noise added to each adapter to see whether logits change."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What was found of adapted weights."""
+    """The result of checking the adapted weights."""
 
     finding: Finding
     seconds_per_token: float
@@ -39,14 +39,14 @@ class Reach:
 
 
 def reach_of(model: PreTrainedModel, lora: Lora | None, ids: Sequence[int], labels: Sequence[int]) -> Reach:
-    """Train nothing, but look what would be trained on one example: its gradient, and what a change of it does.
+    """Check on one example, without training, that the adapters get gradients and that changing them changes logits.
 
     Args:
-        model: fresh weights, which are changed.
-        ids, labels: of an example, equally long; a label of -100 is left out of the loss.
+        model: fresh weights, which this modifies.
+        ids, labels: an example, of equal length; labels of -100 are excluded from the loss.
 
     Raises:
-        ConfigError: the targets are no regex, or match nothing or what must not be adapted.
+        ConfigError: the targets are not a valid regex, match nothing, or match a module that must not be adapted.
     """
     model.eval()
     before = _logits(model, ids)
@@ -56,39 +56,40 @@ def reach_of(model: PreTrainedModel, lora: Lora | None, ids: Sequence[int], labe
     adapted = add_adapters(model, lora).eval()
     fresh = (_logits(adapted, ids) - before).abs().max().item()
     seconds = _backward(adapted, ids, labels)
-    return Reach(_judged(adapted, model, before, fresh, ids), seconds / len(ids))
+    return Reach(_reach_finding(adapted, model, before, fresh, ids), seconds / len(ids))
 
 
 def layers_reached(model: PreTrainedModel, lora: Lora, why_no_more: str) -> Finding:
-    """Which layers adapters would reach, by the names of modules alone.
+    """Which layers the adapters would reach, judging only by module names.
 
     Args:
-        model: without weights, on torch's device "meta".
+        model: a model without weights, on torch's "meta" device.
         why_no_more: why nothing was computed.
     """
-    told = f"{_kinds(adapted := add_adapters(model, lora))}; logits not compared: {why_no_more}"
-    return _covered(list(_lora_b(adapted)), model, told) or warned(told, "run the doctor where the run will be")
+    summary = f"{_kinds(adapted := add_adapters(model, lora))}; logits not compared: {why_no_more}"
+    todo = "run the doctor on the machine of the run"
+    return _coverage_warning(list(_lora_b(adapted)), model, summary) or warned(summary, todo)
 
 
-def _judged(adapted: PeftModel, model: PreTrainedModel, before: Tensor, fresh: float, ids: Sequence[int]) -> Finding:
+def _reach_finding(
+    adapted: PeftModel, model: PreTrainedModel, before: Tensor, fresh: float, ids: Sequence[int]
+) -> Finding:
     kinds, lora_b = _kinds(adapted), _lora_b(adapted)
     if not fresh <= SAME:
-        return failed(f"adapters that have learned nothing change a logit by {fresh:.2g}", "look at the pins of peft")
+        return failed(f"untrained adapters change a logit by {fresh:.2g}", "check the pins of peft")
     dead = [name for name, weights in lora_b.items() if weights.grad is None or not weights.grad.abs().max() > 0]
     if dead:
-        todo = "choose lora.targets that the model computes its logits with"
+        todo = "choose lora.targets among modules that affect the logits"
         return failed(f"{len(dead)} of {len(lora_b)} adapters get no gradient, such as {dead[0]}", todo)
     change = _change(adapted, lora_b, before, ids)
     if not change > SAME:
-        return failed(
-            f"a change of all adapters changes no logit ({kinds})", "look at lora.targets and the pins of peft"
-        )
-    told = f"{kinds}; a nudge changes a logit by {change:.2g}"
-    return _covered(list(lora_b), model, told) or passed(f"every layer: {told}")
+        return failed(f"changing all adapters changes no logit ({kinds})", "check lora.targets and the pins of peft")
+    summary = f"{kinds}; noise on them changes a logit by {change:.2g}"
+    return _coverage_warning(list(lora_b), model, summary) or passed(f"every layer: {summary}")
 
 
-def _covered(names: Sequence[str], model: PreTrainedModel, told: str) -> Finding | None:
-    """A warning where some layers are reached, or their attention is, and others are not."""
+def _coverage_warning(names: Sequence[str], model: PreTrainedModel, summary: str) -> Finding | None:
+    """A warning if only some layers, or only some layers' attention, are adapted; else None."""
     layers = int(model.config.get_text_config().num_hidden_layers)
     reached = {int(match[1]) for name in names if (match := LAYER.search(name))}
     mixed = {int(match[1]) for name in names if (match := MIXER.search(name))}
@@ -96,8 +97,8 @@ def _covered(names: Sequence[str], model: PreTrainedModel, told: str) -> Finding
     if not unreached:
         return None
     what = "without adapters on their attention" if mixed else "without adapters"
-    todo = "the default of lora.targets reaches every projection, of linear attention too"
-    return warned(f"{unreached} of {layers} layers are {what}: {told}", todo)
+    todo = "use the default of lora.targets, which reaches every projection, including linear attention"
+    return warned(f"{unreached} of {layers} layers are {what}: {summary}", todo)
 
 
 def _kinds(adapted: PeftModel) -> str:
@@ -105,18 +106,18 @@ def _kinds(adapted: PeftModel) -> str:
 
 
 def _lora_b(adapted: PeftModel) -> dict[str, Any]:
-    """The matrices that are zero in adapters that have learned nothing, by name."""
+    """The matrices B, which are zero in untrained adapters, by name."""
     return {name: weights for name, weights in adapted.named_parameters() if ".lora_B." in name}
 
 
 def _change(adapted: PeftModel, lora_b: dict[str, Tensor], before: Tensor, ids: Sequence[int]) -> float:
-    """Largest change of a logit when something is added to every adapter."""
+    """Largest change of a logit when noise is added to every adapter."""
     import torch
 
-    drawn = torch.Generator(device="cpu").manual_seed(0)
+    generator = torch.Generator(device="cpu").manual_seed(0)
     with torch.no_grad():
         for weights in lora_b.values():
-            weights.add_(NUDGE * torch.randn(weights.shape, generator=drawn).to(weights))
+            weights.add_(NOISE * torch.randn(weights.shape, generator=generator).to(weights))
     return float((_logits(adapted, ids) - before).abs().max().item())
 
 
@@ -128,13 +129,13 @@ def _logits(model: Any, ids: Sequence[int]) -> Tensor:
 
 
 def _backward(model: Any, ids: Sequence[int], labels: Sequence[int]) -> float:
-    """Seconds of a forward and a backward pass, behind which the gradients are there."""
+    """Run a forward and a backward pass, which leaves gradients in the weights; returns its duration in seconds."""
     import torch
 
     started = time.monotonic()
-    row, wanted = (torch.tensor([list(one)], device=model.device) for one in (ids, labels))
-    loss = model(row, labels=wanted).loss
-    if loss.requires_grad:  # else no adapter bears on it, and none gets a gradient
+    row, targets = (torch.tensor([list(one)], device=model.device) for one in (ids, labels))
+    loss = model(row, labels=targets).loss
+    if loss.requires_grad:  # otherwise no adapter affects the loss, and none gets a gradient
         loss.backward()
     if model.device.type == "cuda":
         torch.cuda.synchronize()

@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 FLOAT32 = 4
 ADAM = 2
-"""Values that Adam keeps of each trained weight."""
+"""Values that Adam stores per trained weight."""
 
 
 def bytes_of_run(folder: Path, lora: Lora | None, arguments: TrainingArguments, steps: int) -> tuple[int, str]:
-    """Bytes of a run's checkpoints and model at most, and what they are.
+    """Largest size in bytes of a run's checkpoints and model, and what it consists of.
 
     Args:
-        folder: of the base model.
+        folder: folder of the base model.
     """
     saved = 1 if not arguments.save_steps else math.ceil(steps / max(1, int(arguments.save_steps)))
-    # The trainer deletes the oldest one after it has written another.
+    # The trainer deletes the oldest checkpoint only after writing the next one.
     kept = min(saved, arguments.save_total_limit + 1 if arguments.save_total_limit else saved)
     weights = _parameters(folder)
     trained = weights if lora is None else _adapter_parameters(folder, lora)
     in_checkpoint = trained * FLOAT32 * (1 + ADAM)
-    model = weights * FLOAT32 * 2  # the new folder appears beside the old one
+    model = weights * FLOAT32 * 2  # a new folder is written before the old one is deleted
     return kept * in_checkpoint + model, f"{kept} checkpoints and a model"
 
 
 def _parameters(folder: Path) -> int:
-    """Weights of the model: no less than its files have at two bytes each."""
+    """Number of weights of the model; without safetensors files, estimated at two bytes each."""
     from safetensors import safe_open
 
     count = 0
@@ -45,7 +45,7 @@ def _parameters(folder: Path) -> int:
 
 
 def _adapter_parameters(folder: Path, lora: Lora) -> int:
-    """Weights of the adapters on every matrix whose name ends as a target may; an upper bound where there are fewer."""
+    """Number of adapter weights if every matrix in a layer were adapted: an upper bound."""
     from safetensors import safe_open
 
     count = 0

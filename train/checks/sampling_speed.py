@@ -1,4 +1,4 @@
-"""How fast transformers samples from a policy, in the batches in which TRL has it sample where vLLM does not."""
+"""How fast transformers samples from a policy, in batches like those that TRL generates without vLLM."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 ROWS, TOKENS = 16, 16
-"""Rows and tokens of each that are sampled to measure, at most: a few seconds of a small model on a CPU."""
+"""Largest number of rows, and tokens per row, sampled for the measurement: seconds for a small model on a CPU."""
 
 
 def seconds_per_sampled_token(model: Any, prompts: Sequence[Sequence[int]]) -> float:
-    """Seconds of one token of one row, when a turn after each of `prompts` (ids) is sampled in one batch."""
+    """Seconds per token and row when a turn after each of `prompts` (token ids) is sampled in one batch."""
     import torch
 
     width = max(map(len, prompts))
@@ -21,7 +21,7 @@ def seconds_per_sampled_token(model: Any, prompts: Sequence[Sequence[int]]) -> f
 
     def sample(tokens: int) -> float:
         started = time.monotonic()
-        # No row ends before the others do.
+        # Makes all rows equally long.
         lengths = {"min_new_tokens": tokens, "max_new_tokens": tokens}
         with torch.no_grad():
             model.generate(input_ids=ids, attention_mask=attended, do_sample=False, pad_token_id=0, **lengths)

@@ -1,4 +1,4 @@
-"""What SFT and RL check alike: model, template, adapters, disk, judges, the rows of the probe."""
+"""Checks shared by SFT and RL: model, template, adapters, disk, judges, rows of the probe."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ Example = tuple[Sequence[int], Sequence[int]]
 """Ids and labels."""
 
 NOT_MEASURED = "the speed was not measured here"
-"""Why hours are unknown."""
+"""Reason for unknown hours."""
 
 
 def shared(arguments: TrainingArguments) -> str:
-    """What an estimate adds to a speed that was measured in one process."""
+    """The remark of an estimate on a speed that was measured in one process."""
     processes = arguments.world_size
     return "" if processes == 1 else f", shared by {processes} processes whose communication is not included"
 
 
 class TrainedModel:
-    """The model that a configuration trains, opened part by part."""
+    """The model that a configuration trains, opened part by part on demand."""
 
     def __init__(self, config: SftConfig | RlConfig) -> None:
         self.config = config
         self.data = TaskData(config.probe_config(config.run_dir)) if config.probe else None
         self.seconds_per_token: float | None = None
-        """Of training, once the adapters were checked; None where that was not measured."""
+        """Of training, set by the check "adapters"; None if not measured."""
         self.seconds_per_sampled_token: float | None = None
-        """Of sampling with transformers, as above."""
+        """Of sampling with transformers; as above."""
 
     @functools.cached_property
     def folder(self) -> Path:
@@ -63,7 +63,7 @@ class TrainedModel:
         return self.data.checks if self.data else []
 
     def opening_checks(self, refuses_slow_kernels: bool) -> list[Check]:
-        """The machine, the files, the template, the kernels."""
+        """Checks of the device, the model's files, the chat template and the kernels."""
         return [
             device_check(),
             model_check(lambda: self.folder),
@@ -73,7 +73,7 @@ class TrainedModel:
 
     @property
     def where(self) -> str:
-        """The device that speeds are measured on."""
+        """The name of the device that speeds are measured on."""
         device = device_here()
         return device.name if device else "CPU"
 
@@ -90,7 +90,7 @@ class TrainedModel:
 
             size, device = weights_bytes(self.folder), device_here()
             if device is None and size > HEAVY:
-                return self._by_names(f"{gigabytes(size)} of weights are not run on this CPU")
+                return self._by_names(f"{gigabytes(size)} of weights are too many to run on this CPU")
             model = open_model(self.folder).to("cuda" if device else "cpu")  # type: ignore[arg-type]
             reach: Reach = reach_of(model, self.config.lora, *example())
             self.seconds_per_token = reach.seconds_per_token
@@ -111,7 +111,7 @@ class TrainedModel:
         return layers_reached(model, self.config.lora, why_no_more)
 
     def disk_check(self, plan: Callable[[], tuple[TrainingArguments, int]]) -> Check:
-        """The check "disk"; `plan` gives the trainer's arguments and the steps of the run."""
+        """The check "disk"; `plan` returns the trainer's arguments and the number of steps."""
 
         def needed() -> tuple[int, str]:
             return bytes_of_run(self.folder, self.config.lora, *plan())

@@ -29,14 +29,14 @@ CONFIG = RlConfig
 
 
 def checks(config: RlConfig, processes: int) -> list[Check]:
-    """Everything that a policy in so many processes needs, in the order in which it needs it."""
+    """The checks of an RL run with `processes` processes, in order of dependence."""
     model = TrainedModel(config)
 
     @functools.cache
     def parts() -> RlParts:
         return open_parts(config, planned=processes)
 
-    def decided() -> tuple[dict[str, Any], dict[str, Any]]:
+    def run_identity() -> tuple[dict[str, Any], dict[str, Any]]:
         refuse_other_process_count(config.run_dir, processes)
         return parts().protocol, {"seed": config.seed, "tasks": {}}
 
@@ -45,8 +45,8 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
 
     def settings() -> Finding:
         arguments = parts().arguments
-        told = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes ({parts().division})"
-        return passed(f"{told}, TRL takes its settings; {parts().judge.id} rewards, {_evaluating(parts())}")
+        summary = f"{arguments.max_steps} steps of {episodes_per_step(arguments)} episodes ({parts().division})"
+        return passed(f"{summary}, TRL accepts the settings; {parts().judge.id} rewards, {_evaluating(parts())}")
 
     def example() -> Example:
         ids = episode_ids(parts())
@@ -73,7 +73,7 @@ def checks(config: RlConfig, processes: int) -> list[Check]:
         *served,
         model.adapters_check(example, ("settings",), None if vllm_serves(config) else together),
         *tracker_checks(config.report_to),
-        folder_check(config.run_dir, decided, ("settings",)),
+        folder_check(config.run_dir, run_identity, ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().arguments.max_steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]
@@ -86,24 +86,24 @@ def _evaluating(parts: RlParts) -> str:
 
 
 def vllm_serves(config: RlConfig) -> bool:
-    """Whether vLLM samples the episodes."""
+    """Whether the episodes are sampled with vLLM."""
     return bool(config.trl.get("use_vllm"))
 
 
 def _vllm(folder: Path) -> Any:
-    """vLLM as the probe starts it; whether it takes what TRL hands over is looked at by the run (`weight_sync.py`)."""
+    """vLLM as the probe starts it; whether it uses the weights TRL sends is checked in the run (`weight_sync.py`)."""
     return plugin.load("eval.engines", "vllm").Engine(folder)
 
 
 def first_prompts(parts: RlParts, count: int) -> list[list[int]]:
-    """Ids of the first prompts as an episode begins with them."""
+    """Token ids of the first prompts, as an episode starts with them."""
     role = "user" if parts.boundary is None else "assistant"
     rows = list(parts.prompts.values())[:count]
     return [parts.chat_format.open_turn(row.dialogue.messages, role) for row in rows]
 
 
 def episode_ids(parts: RlParts) -> list[int]:
-    """Ids of an episode on the first prompt, with a short turn in place of each that would be sampled."""
+    """Token ids of an episode on the first prompt, with short fixed turns in place of sampled ones."""
     row = next(iter(parts.prompts.values()))
     return parts.chat_format.ids([*row.dialogue.messages, *_turns(parts)])
 
@@ -114,7 +114,7 @@ def _turns(parts: RlParts) -> list[Message]:
 
 
 def mask(parts: RlParts) -> Finding:
-    """The finding "mask": an episode with what is sampled and trained in brackets."""
+    """The finding "mask": an episode with the sampled and trained parts in brackets."""
     row = next(iter(parts.prompts.values()))
     chat_format = parts.chat_format
     role = "user" if parts.boundary is None else "assistant"
@@ -123,9 +123,9 @@ def mask(parts: RlParts) -> Finding:
         stop = parts.boundary.after([])[:1]
         text += f"{OPEN}the answer{chat_format.decode(stop)}{CLOSE}{chat_format.decode(parts.boundary.after(stop))}"
     rendering = "as history" if parts.boundary is None or parts.boundary.as_in_history else "as sampled, not as history"
-    told = f"up to {parts.config.answer_tokens} tokens of the answer and {parts.config.user_tokens} of the user's turn"
-    shown = printable(f"{text}{OPEN}the user's turn{CLOSE}")
-    return passed(f"{told} are trained, an answer before a user's turn {rendering}", shown)
+    summary = f"up to {parts.config.answer_tokens} tokens of the answer and {parts.config.user_tokens} of the user turn"
+    shown = printable(f"{text}{OPEN}the user turn{CLOSE}")
+    return passed(f"{summary} are trained, an answer before a user turn is rendered {rendering}", shown)
 
 
 def estimate(parts: RlParts, model: TrainedModel) -> Finding:
@@ -147,7 +147,7 @@ def estimate(parts: RlParts, model: TrainedModel) -> Finding:
 
 
 def left_out(parts: RlParts, model: TrainedModel) -> tuple[str, ...]:
-    """What the hours do not include; a judge is given `judge_s` for each rollout."""
+    """What the hours do not include; a judge may take `judge_s` per rollout."""
     arguments = parts.arguments
     passes = arguments.max_steps * arguments.gradient_accumulation_steps
     rollouts = -(-passes // (arguments.num_iterations * int(arguments.steps_per_generation or 1)))
@@ -157,7 +157,7 @@ def left_out(parts: RlParts, model: TrainedModel) -> tuple[str, ...]:
 
 
 def _dollars(parts: RlParts, episodes: int) -> float | None:
-    """What both judges cost at most."""
+    """Largest cost of both judges, in US dollars."""
     bounds = [(parts.judge.cost_bound, episodes)]
     if parts.probe is not None and parts.config.probe is not None:
         probes = 2 + parts.arguments.max_steps // parts.config.probe.every

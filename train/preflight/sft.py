@@ -22,24 +22,24 @@ from train.training_rows import read_training_rows
 
 CONFIG = SftConfig
 MEASURED = 192
-"""Tokens of the example that is passed through the model, at most, where there is one so short."""
+"""Largest length, in tokens, of the example that is run through the model, if there is one so short."""
 
 
 def checks(config: SftConfig, processes: int) -> list[Check]:
-    """Everything that fine-tuning in so many processes needs, in the order in which it needs it."""
+    """The checks of a fine-tuning run with `processes` processes, in order of dependence."""
     model = TrainedModel(config)
 
     @functools.cache
     def parts() -> SftParts:
         return open_parts(config, planned=processes)
 
-    def decided() -> tuple[dict[str, Any], dict[str, Any]]:
+    def run_identity() -> tuple[dict[str, Any], dict[str, Any]]:
         refuse_other_process_count(config.run_dir, processes)
         return parts().protocol, {"seed": config.seed, "tasks": {}}
 
     def settings() -> Finding:
         opened = parts()
-        return passed(f"{opened.steps} steps of {opened.batch} examples ({opened.division}), TRL takes its settings")
+        return passed(f"{opened.steps} steps of {opened.batch} examples ({opened.division}), TRL accepts the settings")
 
     def example() -> Example:
         chosen = longest_within(MEASURED, parts().mixture)
@@ -50,35 +50,35 @@ def checks(config: SftConfig, processes: int) -> list[Check]:
     return [
         Check("pins", functools.partial(pins, extras(config.parallel))),
         *model.opening_checks(refuses_slow_kernels=not config.allow_slow),
-        Check("data", lambda: rows_found(config)),
+        Check("data", lambda: data_finding(config)),
         *model.data_checks,
         Check("settings", settings, before),
         Check("mask", lambda: mask(parts().mixture, model), ("settings",)),
         model.adapters_check(example, ("settings",)),
         *judges,
         *tracker_checks(config.report_to),
-        folder_check(config.run_dir, decided, ("settings",)),
+        folder_check(config.run_dir, run_identity, ("settings",)),
         model.disk_check(lambda: (parts().arguments, parts().steps)),
         Check("estimate", lambda: estimate(parts(), model), ("settings", "adapters")),
     ]
 
 
-def rows_found(config: SftConfig) -> Finding:
-    """The finding "data": conversations and replay are there, and none of them is evaluated on."""
+def data_finding(config: SftConfig) -> Finding:
+    """The finding "data": conversations and replay exist, and none of their rows belongs to an evaluation."""
     files = [read_training_rows(path) for path in (config.data, config.replay and config.replay.path) if path]
     return passed(", ".join(f"{len(file.rows):,} rows of {file.path}" for file in files))
 
 
 def mask(mixture: Mixture, model: TrainedModel) -> Finding:
-    """The finding "mask": an example as a person can check it, and how much of all is trained."""
+    """The finding "mask": an example for inspection, and the number of trained tokens in all examples."""
     trained, tokens = (sum(count) for count in zip(*((e.trained, len(e.input_ids)) for e in mixture.all), strict=True))
     left_out = sum(mixture.left_out.values())
-    told = f"{trained:,} of {tokens:,} tokens in {len(mixture.all):,} examples are trained, {left_out} left out"
-    return passed(told, marked(mixture.all[0], model.chat_format).plain)
+    summary = f"{trained:,} of {tokens:,} tokens in {len(mixture.all):,} examples are trained, {left_out} left out"
+    return passed(summary, marked(mixture.all[0], model.chat_format).plain)
 
 
 def longest_within(tokens: int, mixture: Mixture) -> TrainingExample:
-    """The longest example of no more than so many tokens, else the shortest of all."""
+    """The longest example of at most `tokens` tokens, or else the shortest of all."""
     fitting = [example for example in mixture.all if len(example.input_ids) <= tokens]
     if fitting:
         return max(fitting, key=lambda example: len(example.input_ids))
@@ -86,7 +86,7 @@ def longest_within(tokens: int, mixture: Mixture) -> TrainingExample:
 
 
 def estimate(parts: SftParts, model: TrainedModel) -> Finding:
-    """The finding "estimate": training at the speed of one example, shared by the processes; without the probes."""
+    """The finding "estimate": tokens, and hours at one example's speed divided among processes; without probes."""
     sizes = [len(example.input_ids) for example in parts.mixture.all]
     tokens = round(parts.steps * parts.batch * sum(sizes) / len(sizes))
     left_out = ("probes",) if parts.config.probe else ()
@@ -98,7 +98,7 @@ def estimate(parts: SftParts, model: TrainedModel) -> Finding:
 
 
 def _dollars(parts: SftParts) -> float | None:
-    """What the judge of the probes costs at most."""
+    """Largest cost of the probe's judge, in US dollars."""
     if parts.probe is None or parts.config.probe is None:
         return 0.0
     if parts.probe.judge.cost_bound is None:

@@ -50,7 +50,7 @@ def test_a_good_configuration_is_go(diagnose) -> None:
     assert status == 0, found
     assert {"prompts", "judge that rewards", "judge that evaluates", "settings", "mask", "adapters"} <= found.keys()
     assert found["settings"].told.startswith("2 steps of 8 episodes")
-    assert "⟦the answer<|im_end|>⟧\n" in found["mask"].shown and found["mask"].shown.endswith("⟦the user's turn⟧")
+    assert "⟦the answer<|im_end|>⟧\n" in found["mask"].shown and found["mask"].shown.endswith("⟦the user turn⟧")
     assert found["adapters"].status == "pass"
     assert re.match(r"\d+\.\d\d h without judging \(at most 0\.07 h\) and probes, ", found["estimate"].told)
     assert "training and sampling at speeds measured on this" in found["estimate"].told

@@ -67,7 +67,7 @@ def test_a_good_configuration_is_go(diagnose) -> None:
     assert list(found) == ["processes", *checks, "judge", "run folder", "disk", "estimate"]
     assert {finding.status for finding in found.values()} == {"pass"}
     assert found["processes"].told.startswith("1 (the default")
-    assert found["settings"].told == "4 steps of 2 examples (1 process x 2 rows x 1 pass), TRL takes its settings"
+    assert found["settings"].told == "4 steps of 2 examples (1 process x 2 rows x 1 pass), TRL accepts the settings"
     assert "⟦Why do you take 5 from" in found["mask"].shown and "trained" in found["mask"].told
     assert "every layer: 2 mlp.down_proj" in found["adapters"].told
     assert " h without probes, " in found["estimate"].told
