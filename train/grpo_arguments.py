@@ -103,6 +103,6 @@ def episodes_per_step(arguments: Any) -> int:
 
 
 def steps_per_batch(arguments: Any) -> int:
-    """Optimizer steps after which episodes are always sampled anew, so that a checkpoint need not hold them."""
+    """Optimizer steps after which new episodes are always sampled, so that a checkpoint need not store any."""
     uses = arguments.num_iterations * arguments.steps_per_generation
     return int(uses // math.gcd(uses, arguments.gradient_accumulation_steps))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Exception):
-    """Raised by a function that has heard an event, to end training after the current step.
+    """Raised by an event function to end training after the current step.
 
     Raised by `on_train_begin`, it propagates out of `Trainer.train`, which would make a step before it checks the flag.
     """

@@ -38,7 +38,7 @@ def test_an_adapter_that_the_model_does_not_use_is_a_failure(tiny_model) -> None
 
 
 def test_an_adapter_that_changes_no_logit_is_a_failure(tiny_model, monkeypatch) -> None:
-    monkeypatch.setattr("train.checks.adapters_reach.NUDGE", 0.0)
+    monkeypatch.setattr("train.checks.adapters_reach.NOISE", 0.0)
     reach = reach_of(tiny_model(), Lora(r=2), IDS, IDS)
     assert reach.finding.status == "fail" and "changes no logit" in reach.finding.told
 
