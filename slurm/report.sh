@@ -8,7 +8,7 @@
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
 # Table 2 of the runs of slurm/table2.sh, checked, as a page, and the gate.
-#   [SHARDS=4] sbatch slurm/report.sh RUNS
+#   [SHARDS=4] [REPORT_TO=wandb] sbatch slurm/report.sh RUNS
 source slurm/env.sh && source slurm/launch.sh
 runs="${1:?the folder of the runs}"
 export WANDB_RUN_GROUP="${WANDB_RUN_GROUP:-$(basename "$runs")}"

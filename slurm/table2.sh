@@ -25,7 +25,7 @@ for word in "$@"; do
 done
 [ "${#folders[@]}" -le 1 ] || stop "RUNS is one folder, not ${folders[*]}"
 runs="${folders[0]:-runs/table2}"
-# In W&B all runs, tables and the report are one group, named after the folder; $WANDB_PROJECT is the project.
+# In W&B, runs, tables and the report are one group, named after the folder, of the project $WANDB_PROJECT (userturn).
 export WANDB_RUN_GROUP="${WANDB_RUN_GROUP:-$(basename "$runs")}"
 shards="${SHARDS:-4}"
 [[ "$shards" =~ ^[1-9][0-9]*$ ]] || stop "SHARDS is '$shards'; it must be a whole number above 0"
