@@ -1,4 +1,4 @@
-"""Tiny random models as whole model folders, and small files of conversations of our own."""
+"""Complete folders of tiny random models, and small files of conversations."""
 
 from __future__ import annotations
 

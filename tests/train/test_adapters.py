@@ -1,4 +1,4 @@
-"""Which modules get adapters: every projection of the layers, of linear attention too; no vision tower, no head."""
+"""Which modules get adapters: every projection of the layers, including linear attention; no vision tower, no head."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_projection_of_qwen3_5_is_adapted(tiny_model):
     assert "3 linear_attn.in_proj_qkv" in said and "1 self_attn.q_proj" in said and "4 mlp.down_proj" in said
 
 
-def test_what_is_adapted_is_told_of_each_layer(tiny_model):
+def test_adapted_modules_are_listed_per_layer(tiny_model):
     _, linear, full = trained_weights(add_adapters(tiny_model("qwen3_5"), Lora(r=2, alpha=4))).splitlines()
     assert linear == f"  layers 0-2: {', '.join(sorted([*LINEAR, *MLP]))}"
     assert full == f"  layer 3: {', '.join(sorted([*MLP, *FULL]))}"

@@ -1,4 +1,4 @@
-"""What watches a run: it logs, counts, probes at the right steps, and the guard acts on a fall of accuracy."""
+"""The callbacks: logging, progress, probing at the right steps, and a guard that acts on a fall of accuracy."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_the_guard_stops_when_accuracy_falls_by_more_than_its_points(log, right,
     assert ("training stops" in caplog.text) is acts
 
 
-def test_the_guard_sees_the_fall_on_one_task_behind_the_rise_on_another(log, caplog):
+def test_the_guard_sees_a_fall_on_one_task_despite_a_rise_on_another(log, caplog):
     found = {0: {"math": 0.5, "style": 0.2, "chat": None}, 10: {"math": 0.3, "style": 0.9, "chat": None}}
     watched = schedule(log, {}, Guard(points=15))
     watched.measure = lambda step: Found(10, metrics={task: {"accuracy": rate} for task, rate in found[step].items()})

@@ -1,4 +1,4 @@
-"""Episodes on disk: dialogues with their worth, a step made twice counts once."""
+"""The episode log: dialogues with rewards and credit; a repeated step counts once."""
 
 from __future__ import annotations
 

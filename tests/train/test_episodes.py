@@ -1,4 +1,4 @@
-"""The ids of an episode, and what each of them is."""
+"""The ids of an episode and their attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def episode() -> Episode:
     return answered.with_template_ids([6, 7]).with_turn(Message("user", "Why", "tiny", "length", 1), [8], [-0.3])
 
 
-def test_a_turn_is_sampled_behind_everything_before_it() -> None:
+def test_a_turn_is_sampled_after_everything_before_it() -> None:
     assert episode().ids == [1, 2, 3, 4, 5, 6, 7, 8]
     assert episode().completion_ids == [4, 5, 6, 7, 8]
     assert [message.text for message in episode().dialogue.messages] == ["Add 7 to 5.", "12", "Why"]

@@ -1,4 +1,4 @@
-"""An epoch sees every example once, in batches of like length, in an order that seed and epoch decide."""
+"""An epoch visits every example once, in batches of similar length, in an order set by seed and epoch."""
 
 from __future__ import annotations
 

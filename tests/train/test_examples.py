@@ -89,7 +89,7 @@ def test_turns_that_do_not_alternate_are_refused(chat_format):
             examples(chat_format, messages, "user")
 
 
-def test_nothing_stands_behind_the_last_trained_token(chat_format):
+def test_an_example_ends_with_its_last_trained_token(chat_format):
     messages = [U, A, U2, Message("assistant", "A long answer that costs time and trains nothing. " * 20)]
     (short,) = examples(chat_format, messages, "user")
     assert (short.input_ids, short.labels) == (

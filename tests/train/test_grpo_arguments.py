@@ -1,4 +1,4 @@
-"""What goes through to TRL, what is refused and why, and how episodes become steps."""
+"""Settings that reach TRL, settings that are refused and why, and the number of steps."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ def test_a_checkpoint_between_two_uses_of_the_same_episodes_is_refused() -> None
         ({"gradient_accumulation_steps": 2, "steps_per_generation": 3, "save_steps": 6}, 3),
     ],
 )
-def test_episodes_are_sampled_anew_after_so_many_steps(settings: dict[str, Any], steps: int) -> None:
+def test_new_episodes_are_sampled_after_so_many_steps(settings: dict[str, Any], steps: int) -> None:
     """In the last case after one step and a half: a batch and a step end together every three steps."""
     assert steps_per_batch(arguments(**settings)) == steps
 
 
-def test_groups_that_are_not_whole_are_refused() -> None:
+def test_incomplete_groups_are_refused() -> None:
     with pytest.raises(ConfigError, match="divisible by num_generations"):
         arguments(num_generations=3)
 

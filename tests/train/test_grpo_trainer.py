@@ -1,4 +1,4 @@
-"""The trainer on episodes of a tiny model: what is sampled is what is scored, and who gets the gradient."""
+"""The trainer on episodes of a tiny model: sampled ids are the scored ids, and the right tokens get gradients."""
 
 from __future__ import annotations
 

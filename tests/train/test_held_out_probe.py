@@ -1,4 +1,4 @@
-"""A small probe by a speaker that is given: the rows, rates and words of a probe, on rows that are not trained on."""
+"""A small probe with a given speaker: the same results as a probe, on rows that are not trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear attention without its kernels is refused where it would be slow, and nowhere else."""
+"""Linear attention without its kernels is refused where it would be slow, and only there."""
 
 from __future__ import annotations
 

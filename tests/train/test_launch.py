@@ -1,4 +1,4 @@
-"""The launcher of one node: its status is that of its processes, and USR1 is for them alone."""
+"""The launcher of one node: it exits with the status of its processes, and USR1 only reaches them."""
 
 from __future__ import annotations
 

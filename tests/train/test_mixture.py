@@ -1,4 +1,4 @@
-"""What is trained on and what is left out, all of it counted."""
+"""What is trained on and what is left out; everything is counted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_replay_has_its_share_and_weight(chat_format, conversations, make_soluti
     assert again == mixture and other.examples["replay"] != mixture.examples["replay"]
 
 
-def test_too_little_replay_is_all_used_and_told(chat_format, conversations, make_solution):
+def test_too_little_replay_is_all_used_and_counted(chat_format, conversations, make_solution):
     graded = rows([make_solution(1), make_solution(2, correct=None)])
     mixture = mix(conversations, graded, chat_format, train_on="user", max_length=512, share=0.25)
     assert len(mixture.examples["replay"]) == 1

@@ -1,4 +1,4 @@
-"""The trained weights as a model folder: merged equals adapted, saved equals merged, and what is wrong is refused."""
+"""The exported model folder: merged equals adapted, saved equals merged, and damage is refused."""
 
 from __future__ import annotations
 

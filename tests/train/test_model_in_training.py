@@ -1,4 +1,4 @@
-"""Generation between two steps: as the engine on files does it, and training does not notice."""
+"""Generation between two steps gives what the engine on files gives, and does not affect training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused before processes connect. Real ones: tests/integration/."""
+"""What is refused before processes connect; tests/integration/ connects real ones."""
 
 from __future__ import annotations
 

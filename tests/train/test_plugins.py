@@ -1,4 +1,4 @@
-"""Every file of train/rewards and train/prompts keeps its contract."""
+"""Every file of train/rewards and train/prompts follows its contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals as a cluster sends them: heard at once or at the end of a step, by all processes at the same one."""
+"""Signals as a cluster sends them: handled at once or at the end of a step, by all processes at the same step."""
 
 from __future__ import annotations
 

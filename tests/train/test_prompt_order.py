@@ -1,4 +1,4 @@
-"""The order of prompts: whole shuffles, groups, batches that are used again, the same for a run that goes on."""
+"""The order of prompts: full shuffles, groups, reused batches, and the same order in a resumed run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging by a deadline: what is late is unknown, and no judge holds up a run."""
+"""Judging with a deadline: late rewards are unknown, and no judge holds up a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m train.rl` on a tiny model: a whole run folder, a run that goes on, and what it refuses."""
+"""`python -m train.rl` on a tiny model: a complete run folder, a resumed run, and refused settings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(tiny_folders: dict[str, Path], tmp_path: Path) -> Run:
     return start
 
 
-def test_a_run_leaves_a_whole_folder(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_leaves_a_complete_folder(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run() == 0
     folder = tmp_path / "run"
     assert [line["step"] for line in read_log(folder / "log.jsonl")] == [1, 2, 3]
@@ -78,9 +78,7 @@ def test_a_run_leaves_a_whole_folder(run: Run, tmp_path: Path, capsys: pytest.Ca
     assert len((folder / "log.jsonl").read_text().splitlines()) == 3
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_equals_an_uninterrupted_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(run_dir=tmp_path / "whole") == 0
     append, calls = TrainingLog.append, []
 
@@ -174,7 +172,7 @@ def test_a_user_turn_alone_is_played_on_stored_answers(
         assert set(episode.meta["episode"]["rewards"]) == {"followup"}
 
 
-def test_the_judge_that_evaluates_does_not_reward_unless_told(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_judge_that_evaluates_does_not_reward_unless_allowed(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(judge="local", dry_run="true") == 2
     assert "allow_same_judge" in capsys.readouterr().err
     assert run(judge="local", allow_same_judge="true", dry_run="true") == 0
@@ -199,7 +197,7 @@ def test_prompts_that_leave_no_room_are_named(run: Run, capsys: pytest.CaptureFi
     assert "prompts.arithmetic row" in capsys.readouterr().err
 
 
-def test_a_gradient_that_is_no_number_stops_the_run_at_its_step(
+def test_a_gradient_that_is_not_finite_stops_the_run_at_its_step(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("train.rollout.Episode.token_credit", property(lambda self: [float("nan")] * len(self.roles)))

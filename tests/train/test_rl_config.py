@@ -1,4 +1,4 @@
-"""What a configuration refuses, with a word that says what to do."""
+"""What a configuration refuses, and what it says to do."""
 
 from __future__ import annotations
 

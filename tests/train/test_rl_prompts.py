@@ -1,4 +1,4 @@
-"""What episodes start from: cut where an episode begins, each once, never a row of an evaluation."""
+"""The prompts of episodes: cut where an episode starts, without duplicates, never a row of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a summary tells of the rewards: the means of the first steps and of the last."""
+"""The rewards in a summary: the means of the first and of the last steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row's tokens depend on its logits and its seed alone."""
+"""A row's tokens depend only on its logits and its seed."""
 
 from __future__ import annotations
 

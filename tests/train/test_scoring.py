@@ -1,4 +1,4 @@
-"""Episodes graded, judged, rewarded and credited, with metrics under the same names whatever happened."""
+"""Episodes graded, judged, rewarded and credited, with metrics that always have the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: what it prints before anything is trained, and how it ends."""
+"""The command: what it prints before training, and how it exits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot work is refused when the configuration is read."""
+"""Settings that do not work are refused when the configuration is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of what is trained on: counts that add up, and whose tokens the loss is made of."""
+"""The table of training data: counts that add up, and the share of the loss."""
 
 from __future__ import annotations
 

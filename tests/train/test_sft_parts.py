@@ -1,4 +1,4 @@
-"""What a run works with: steps as the trainer counts them, and a protocol of what decides the weights."""
+"""What a run works with: steps as the trainer counts them, and a protocol of what determines the weights."""
 
 from __future__ import annotations
 

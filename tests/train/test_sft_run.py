@@ -1,4 +1,4 @@
-"""A run folder from start to end on a tiny model: what is in it, that it is resumed, and that it is not made twice."""
+"""A run folder on a tiny model from start to end: its files, resuming it, and not repeating a finished one."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_probe_and_its_rows_do_not_change_training(configure):
     assert len((probed.run_dir / "probes/step-000004/rows.jsonl").read_text().splitlines()) == 6
 
 
-def test_a_loss_that_is_no_number_ends_the_run(configure):
+def test_a_loss_that_is_not_finite_ends_the_run(configure):
     with pytest.raises(ConfigError, match=r"step \d: the loss is .* lower trl\.learning_rate"):
         run(configure(trl={"learning_rate": 1e12, "warmup_steps": 0, "max_grad_norm": 0, "num_train_epochs": 20}))
 

@@ -1,4 +1,4 @@
-"""The loss that TRL's trainer computes on our examples: through its fused head, of trained tokens alone, weighted."""
+"""The loss that TRL's trainer computes on our examples: through its fused head, on trained tokens only, weighted."""
 
 from __future__ import annotations
 

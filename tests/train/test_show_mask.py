@@ -1,4 +1,4 @@
-"""The shown text is the text of the ids, and what is trained is marked without colour too."""
+"""The shown text is the text of the ids, and trained tokens are marked even without colour."""
 
 from __future__ import annotations
 

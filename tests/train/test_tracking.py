@@ -1,4 +1,4 @@
-"""A training run is told with what it was made from and what it made; its id is in the folder and each checkpoint."""
+"""A tracker gets a run's inputs and outputs; its id is in the run folder and in each checkpoint."""
 
 from __future__ import annotations
 

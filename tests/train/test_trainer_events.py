@@ -1,4 +1,4 @@
-"""Functions hear a trainer's events, and may end training."""
+"""Plain functions receive a trainer's events and can end training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every step is in the log at once; a torn last line is dropped, and of a step that was made twice the last counts."""
+"""Every step is logged at once; an incomplete last line is removed, and of a repeated step the last line counts."""
 
 from __future__ import annotations
 

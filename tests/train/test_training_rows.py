@@ -1,4 +1,4 @@
-"""Rows are read with their places; what is not a dialogue or is evaluated on is refused with its place."""
+"""Rows are read with their locations; what is not a dialogue or is evaluated on is refused with its location."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rows_are_read_with_or_without_a_key(tmp_path, make_conversation, write_
         ),
     ],
 )
-def test_a_line_that_is_no_dialogue_is_named_and_told_what_one_is(
+def test_a_line_that_is_not_a_dialogue_is_refused_with_an_example(
     tmp_path, make_conversation, write_dialogues, line, reason
 ):
     path = write_dialogues(tmp_path / "rows.jsonl", [make_conversation()])

@@ -1,4 +1,4 @@
-"""The mapping `trl` goes through to TRL; a misspelled, mistyped or harmful setting does not."""
+"""The mapping `trl` reaches TRL; misspelled, mistyped and harmful settings are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between a sampled answer and the user's turn, in every chat family."""
+"""The template tokens between a sampled answer and the user turn, in every chat family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advantages of hand-computed groups, and whose tokens they are for."""
+"""Advantages of groups computed by hand, and the tokens that get them."""
 
 from __future__ import annotations
 

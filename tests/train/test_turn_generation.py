@@ -1,4 +1,4 @@
-"""What TRL's generation is told for one turn, on transformers and on vLLM, and that it is as before afterwards."""
+"""The settings of TRL's generation for one turn, with transformers and vLLM, and their restoration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def vllm_trainer(seen: list[dict[str, Any]], ids: list[list[int]], logprobs: lis
     return SimpleNamespace(use_vllm=True, vllm_generation=generation, _generate_single_turn=single_turn)
 
 
-def test_vllm_is_told_what_ends_the_turn_and_nothing_stays() -> None:
+def test_vllm_gets_the_settings_of_the_turn_and_then_its_own_back() -> None:
     seen: list[dict[str, Any]] = []
     trainer = vllm_trainer(seen, [[3, 5], [4, 4]], [[-0.1, -0.2], [-0.3, None]])
     found = generate(trainer, [(1, 2), (1, 2)], LIMITS, [0, 1], 2)

@@ -197,7 +197,7 @@ def test_a_sampler_of_transformers_is_not_checked(run: Callable[..., int], tmp_p
     assert synced(tmp_path / "run") == {}
 
 
-def test_a_job_that_finds_the_server_elsewhere_goes_on(
+def test_a_job_that_finds_the_server_on_another_node_resumes(
     run: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after `scontrol requeue`: another node, and so another address in the configuration."""

@@ -1,4 +1,4 @@
-"""Adapters that reach, adapters that reach a part, and adapters that are attached and dead."""
+"""Adapters that reach all layers, adapters that reach some, and adapters without effect."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_without_adapters_all_is_trained(tiny_model) -> None:
     assert reach.finding.told == "all weights are trained" and reach.seconds_per_token > 0
 
 
-def test_without_weights_the_names_are_looked_at(tiny_model) -> None:
+def test_without_weights_only_names_are_checked(tiny_model) -> None:
     model = tiny_model("qwen3_5").to("meta")
     finding = layers_reached(model, Lora(r=2), "5 GB of weights are not run on this CPU")
     assert finding.status == "warn" and "logits not compared: 5 GB" in finding.told

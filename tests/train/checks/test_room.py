@@ -1,4 +1,4 @@
-"""What a run leaves on disk is no less than what a trainer writes."""
+"""The estimated size of a run is no less than what a trainer writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def plan(save_steps: int = 2, limit: int | None = 2) -> SimpleNamespace:
     return SimpleNamespace(save_steps=save_steps, save_total_limit=limit)
 
 
-def test_whole_checkpoints_have_weights_and_two_values_of_adam(tiny_folders) -> None:
+def test_full_checkpoints_have_weights_and_two_values_of_adam(tiny_folders) -> None:
     weights = open_model(tiny_folders["llama"]).num_parameters()
     size, what = bytes_of_run(tiny_folders["llama"], None, plan(limit=None), 6)
     assert what == "3 checkpoints and a model"

@@ -1,4 +1,4 @@
-"""What SFT and RL check alike; the findings themselves are tested in preflight/."""
+"""Checks shared by SFT and RL; their findings are tested in preflight/."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from train.checks.trained_model import TrainedModel
 from train.sft_config import SftConfig
 
 
-def test_large_weights_are_looked_at_by_name_on_a_cpu(tiny_folders, tmp_path, monkeypatch) -> None:
+def test_large_weights_are_checked_by_name_on_a_cpu(tiny_folders, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(trained_model, "HEAVY", 1)
     monkeypatch.setattr(trained_model, "device_here", lambda: None)
     config = SftConfig(model=str(tiny_folders["llama"]), format="smollm2", data="d", run_dir=tmp_path)

@@ -1,4 +1,4 @@
-"""The doctor on reinforcement learning: go, and no-go where the judge or the prompts would end the run."""
+"""The doctor on an RL run: go, and no-go if the judge or the prompts would end the run."""
 
 from __future__ import annotations
 

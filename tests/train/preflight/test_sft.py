@@ -1,4 +1,4 @@
-"""The doctor on a fine-tuning: a good configuration is go, and whatever would break the run is no-go by its name."""
+"""The doctor on a fine-tuning run: a good configuration is go, and each problem is a no-go under its own name."""
 
 from __future__ import annotations
 

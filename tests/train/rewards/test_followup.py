@@ -1,4 +1,4 @@
-"""The reward of a user's turn: the judge's word, and nothing where it has none."""
+"""The reward of a user turn: the judge's decision, and None without one."""
 
 from __future__ import annotations
 
