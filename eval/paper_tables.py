@@ -16,7 +16,7 @@ from eval.command import command
 from eval.finished_runs import read_runs
 from eval.paper import run_tables
 from eval.paper.writing import write_figures, write_tables
-from eval.tracked_results import add_options, chosen, tell_tables
+from eval.tracked_results import add_options, chosen, report_tables
 
 ABOUT = "Write the paper's tables and figures from finished run folders."
 
@@ -34,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     files = [path for part in written for path in part.files]
     print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
-    tell_tables(report_to, "paper_tables", options.out, options.runs, tables, files)
+    report_tables(report_to, "paper_tables", options.out, options.runs, tables, files)
     print(*(f"wrote {path}" for path in files), sep="\n")
     return 0 if files else 1
 

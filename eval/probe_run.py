@@ -31,7 +31,7 @@ from eval.summary import TaskSummary, summarise
 from eval.table import Table
 from eval.tables import table2
 from eval.time_spent import CLOCK, profiled, spent, spent_since
-from eval.tracked_results import tell_probe
+from eval.tracked_results import report_probe
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ def complete(
     run.finish({"protocol": asdict(told), "tasks": [asdict(summary) for summary in summaries]})
     if not config.shard:
         read = run.measured.get("data_files", {})
-        tell_probe(config, run.path, protocol, summaries, tables, read)
+        report_probe(config, run.path, protocol, summaries, tables, read)
     return summaries, tables
 
 

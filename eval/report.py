@@ -16,7 +16,7 @@ from eval.command import command
 from eval.config import ConfigError
 from eval.finished_runs import read_runs
 from eval.report_page.page import pages_of, write_page
-from eval.tracked_results import add_options, chosen, tell_tables
+from eval.tracked_results import add_options, chosen, report_tables
 from eval.tracker import NOBODY
 
 ABOUT = "Write finished runs as self-contained HTML: settings, tables, label shares, dialogues side by side."
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.allow_gpqa_text and report_to != NOBODY:
         raise ConfigError("a page with --allow-gpqa-text must stay private; leave out either it or --report-to")
     path = report(options.runs, options.out, options.allow_gpqa_text)
-    tell_tables(report_to, "report", path.parent, options.runs, [], pages_of(path))
+    report_tables(report_to, "report", path.parent, options.runs, [], pages_of(path))
     print(path)
     return 0
 

@@ -28,7 +28,7 @@ from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import estimate
 from eval.table import each_note_once
-from eval.tracked_results import tell_tables
+from eval.tracked_results import report_tables
 
 ABOUT = "Probe every model on all answers, perturbations and temperatures, in one folder of run folders."
 
@@ -68,8 +68,8 @@ def publish(cells: Sequence[Cell], folder: Path) -> None:
     print(table_formats.to_terminal(tables))
     print(*(line for part in written for line in part.left_out), sep="\n")
     report_to, files = cells[0].config.report_to, [path for part in written for path in part.files]
-    tell_tables(report_to, "paper_tables", folder / "paper", folders, tables, files)
-    tell_tables(report_to, "report", folder, folders, [], pages_of(folder / "report.html"))
+    report_tables(report_to, "paper_tables", folder / "paper", folders, tables, files)
+    report_tables(report_to, "report", folder, folders, [], pages_of(folder / "report.html"))
     print(f"run folders: {folder}/*/*\ntables and figures: {folder}/paper\nreport: {folder}/report.html")
 
 
@@ -80,7 +80,7 @@ def compare(own: Sequence[Cell], cross: Sequence[Cell], folder: Path) -> None:
     comparison = sources.compare()
     files, tables = write(sources, comparison, folder), each_note_once(comparison_tables(comparison))
     print(table_formats.to_terminal(tables))
-    tell_tables(own[0].config.report_to, "table2", folder, [*of_own, *of_cross], tables, files)
+    report_tables(own[0].config.report_to, "table2", folder, [*of_own, *of_cross], tables, files)
     print(f"Table 2: {folder}/table2.md")
 
 

@@ -16,7 +16,7 @@ from eval import table_formats
 from eval.command import command
 from eval.model_comparison.writing import Sources, tables_of, write
 from eval.table import each_note_once
-from eval.tracked_results import add_options, chosen, tell_tables
+from eval.tracked_results import add_options, chosen, report_tables
 
 ABOUT = "Compare models on the same rows: Table 2 next to the paper's numbers, with a verdict on each."
 
@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     files = write(sources, comparison, options.out, correction)
     shown = [one for one in tables_of(comparison, correction) if not one.title.startswith("Labels")]
     print(table_formats.to_terminal(each_note_once(shown)))
-    tell_tables(report_to, "table2", options.out, [*options.runs, *options.cross], shown, files)
+    report_tables(report_to, "table2", options.out, [*options.runs, *options.cross], shown, files)
     print(*(f"wrote {path}" for path in files if path.parent == options.out), sep="\n")
     return 0
 

@@ -1,6 +1,6 @@
-"""What a tracker gets of results: rates of a finished probe over its temperature; tables, figures and reports of runs.
+"""Reports results to an experiment tracker: rates of a finished probe, and tables, figures and HTML reports of runs.
 
-Texts of dialogues are in the page of a report alone; what a model said to a gated question stays in the run folder.
+Only an HTML report contains text of dialogues, and none of gated data sets.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from eval.table import Table
 from eval.tracker import NOBODY, Content, TrackedRun, Tracker, data_files, open_tracker, reporting
 
 FILES = ("config.yaml", "manifest.json", "summary.json", "table2.md", "table2.csv", "table2.json")
-"""Of a probe's folder, those that a tracker keeps."""
+"""Files of a probe's folder that are uploaded."""
 
 
-def tell_probe(
+def report_probe(
     config: ProbeConfig,
     folder: Path,
     protocol: Mapping[str, Any],
@@ -33,7 +33,7 @@ def tell_probe(
     tables: Sequence[Table],
     files: Mapping[str, str],
 ) -> None:
-    """Report the finished probe in `folder`; what fails is a warning.
+    """Report the finished probe in `folder`; an error is a warning.
 
     Args:
         files: SHA-256 of each file of rows that was read, by its path.
@@ -54,13 +54,10 @@ def tell_probe(
         tracker.files(folder / one for one in FILES)
 
 
-def tell_tables(
+def report_tables(
     report_to: Plugin, name: str, folder: Path, runs: Iterable[Path], tables: Sequence[Table], paths: Iterable[Path]
 ) -> None:
-    """Report tables or a page that were made in `folder` from the finished `runs`, and keep the files `paths`.
-
-    What fails is a warning.
-    """
+    """Report tables made in `folder` from the finished `runs`, and upload the files `paths`; an error is a warning."""
     if report_to == NOBODY:
         return
     own = folder / f".{name}"  # `folder` may be that of a probe, which is a run of its own
@@ -90,13 +87,18 @@ def metrics_of(summaries: Iterable[TaskSummary]) -> dict[str, dict[str, Any]]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of a command without a configuration: --report-to, --project, --group."""
-    parser.add_argument("--report-to", default="none", choices=plugin.names("eval.trackers"), help="who gets the files")
-    parser.add_argument("--project", help="project of the tracker")
-    parser.add_argument("--group", help="experiment that the files belong to")
+    parser.add_argument(
+        "--report-to",
+        default="none",
+        choices=plugin.names("eval.trackers"),
+        help="experiment tracker to use",
+    )
+    parser.add_argument("--project", help="its project (default: $WANDB_PROJECT, else userturn)")
+    parser.add_argument("--group", help="group of the run (default: $WANDB_RUN_GROUP, else the project)")
 
 
 def chosen(options: argparse.Namespace) -> Plugin:
-    """What `add_options` was given; errors as `plugin_fields.checked`."""
+    """The tracker that these options choose; raises as `plugin_fields.checked`."""
     given = {"project": options.project, "group": options.group}
     return check_tracker(Plugin(name=options.report_to, **{name: value for name, value in given.items() if value}))
 

@@ -1,8 +1,8 @@
-"""Who is told the metrics of a run while it works: a file of `eval/trackers/`. It knows none of them by name.
+"""The interface of experiment trackers, and what they share; each is a file of `eval/trackers/`.
 
-A run of any command is one run of a tracker, whose id is kept in the run folder and in each checkpoint, so that a
-killed run goes on in the same one. Metrics stand over an axis of the run's own (`AXES`), never over a tracker's count
-of calls: what a resumed run says a second time would be dropped there.
+A run of any command is one run of the tracker. Its id is kept in the run folder and in each checkpoint, so that a
+resumed run stays the same one. Metrics are logged over an axis of the run's own (`AXES`), not over the tracker's count
+of calls, which would drop the steps that a resumed run repeats.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ AXES: dict[Kind, str] = {
     "rl": "train/global_step",
     "eval": "eval/temperature",
 }
-"""What the metrics of a run stand over, by its kind."""
+"""The metric on the x axis of the others, by kind of run."""
 TABLE_ROWS = 100
-"""Rows of a table that are sent; all of them are in the run folder."""
+"""The most rows of a table that are sent; all of them are in the run folder."""
 NOBODY = Plugin(name="none")
 
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """What a tracker is told of a run when it begins."""
+    """What a tracker needs to start a run."""
 
     name: str
     kind: Kind
@@ -46,13 +46,13 @@ class TrackedRun:
 
     @property
     def axis(self) -> str:
-        """Name of the metric that the others stand over."""
+        """Name of the metric on the x axis."""
         return AXES[self.kind]
 
 
 @dataclass(frozen=True)
 class Content:
-    """Data, weights or rows that runs pass to each other, known by what is in them: wherever they lie, they are one."""
+    """Data, weights or rows that one run makes and others use, identified by a hash and not by their path."""
 
     kind: Literal["dataset", "model", "rows"]
     digest: str
@@ -71,36 +71,36 @@ class Content:
 
 
 class Tracker(Protocol):
-    """Takes what a run says of itself."""
+    """A run of an experiment tracker."""
 
     def log(self, at: float, metrics: Mapping[str, Any]) -> None:
-        """Metrics at a point of the axis. Nested names are joined with slashes; None is left out."""
+        """Log metrics at a point of the axis. Nested names are joined with slashes; None is left out."""
 
     def table(self, at: float, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Rows of text and numbers, to be looked at; no more than `TABLE_ROWS` of them are taken."""
+        """Log a table of text and numbers, at most the first `TABLE_ROWS` rows."""
 
     def used(self, contents: Iterable[Content]) -> None:
-        """What the run was made from."""
+        """Record the inputs of the run."""
 
     def made(self, contents: Iterable[Content]) -> None:
-        """What it made, for others to use."""
+        """Record the outputs of the run."""
 
     def files(self, paths: Iterable[Path], below: Path | None = None) -> None:
-        """Files of the run that are kept with it; those that are not there are left out.
+        """Upload files of the run; those that do not exist are left out.
 
         Args:
-            below: a folder that they lie in, below which they keep their paths; else each has its name alone.
+            below: folder relative to which the files are named; without it, each keeps its name alone.
         """
 
     def close(self) -> None:
-        """Whatever way the run ends."""
+        """End the run; called whether or not it succeeded."""
 
 
 def open_tracker(report_to: Plugin, run: TrackedRun) -> Tracker:
-    """The tracker that a configuration names.
+    """The tracker of a configuration, with the run started or resumed.
 
     Raises:
-        ConfigError: it is not installed, or its server refuses.
+        ConfigError: it is not installed, or cannot start the run.
     """
     return cast(Tracker, plugin.load("eval.trackers", report_to.name).Tracker(run, **report_to.options))
 

@@ -1,6 +1,6 @@
-"""The server of Weights & Biases: its address, its key, whether it answers; a run is offline where it does not.
+"""The server of Weights & Biases: its address, the key for it, whether it answers, and runs that fall back to offline.
 
-Address and key are those that wandb itself finds. wandb must be installed; the functions import it.
+Address and key are found by wandb itself, which must be installed; the functions import it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SECONDS = 5.0
-"""How long a server has to answer."""
+"""Time limit for the answer."""
 
 
 def address() -> str:
@@ -43,7 +43,7 @@ def has_key() -> bool:
 def is_reachable(seconds: float = SECONDS) -> bool:
     """Whether the server answers, through a proxy where one is set. An error status is an answer.
 
-    So is a certificate that Python does not accept: wandb's own service may know its authority.
+    So is a certificate that Python rejects: wandb's own service may trust its authority.
     """
     try:
         build_opener().open(address(), timeout=seconds).close()  # `urlopen` would keep the proxies of its first call
@@ -57,7 +57,7 @@ def is_reachable(seconds: float = SECONDS) -> bool:
 
 
 def start_run(mode: Any, **settings: Any) -> Run:
-    """`wandb.init`; without a `mode`, the run is offline where there is no key or the server does not take it.
+    """`wandb.init`; without a `mode`, the run is offline if there is no key or the server does not accept it.
 
     Raises:
         wandb.errors.Error, OSError: of `wandb.init`, in the mode that is asked for or offline.
@@ -75,5 +75,5 @@ def start_run(mode: Any, **settings: Any) -> Run:
         if mode is not None:
             raise
         logger.warning("wandb: %s; metrics are kept offline", error)
-        wandb.teardown()  # its service holds the id of the run
+        wandb.teardown()  # else its service would still have the id in use
         return wandb.init(mode="offline", **settings)

@@ -17,7 +17,7 @@ def tracker_checks(report_to: Plugin) -> list[Check]:
 
 
 def tracker(report_to: Plugin) -> Finding:
-    """Whether metrics will get to the tracker, or be kept offline. Only a run that must be online is refused."""
+    """Whether metrics will reach the tracker or be kept offline, which fails only if the mode is online."""
     name = report_to.name
     if find_spec(name) is None:
         install = "'.[train]'" if name == "wandb" else name

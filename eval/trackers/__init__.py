@@ -1,1 +1,1 @@
-"""Who is told the metrics of a run, one file each: `class Tracker`, with the members of the protocol `eval.tracker`."""
+"""Experiment trackers, one file each: `class Tracker`, which implements `eval.tracker.Tracker`."""

@@ -1,4 +1,4 @@
-"""Nobody is told: what a run says of itself is in its folder."""
+"""No tracker: metrics are in the run folder alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eval.tracker import Content, TrackedRun
 
 
 class Tracker:
-    """Takes metrics and does nothing."""
+    """Does nothing."""
 
     def __init__(self, run: TrackedRun | None = None) -> None: ...
 

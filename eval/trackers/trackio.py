@@ -1,4 +1,4 @@
-"""Trackio: metrics and tables in a database on this machine; see them with `trackio show`. It keeps no artifacts."""
+"""Trackio: metrics and tables in a database on this machine, shown by `trackio show`. It has no artifacts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ID = "trackio_run_id"
 
 
 class Tracker:
-    """A run of Trackio, which knows runs by name: the name and the id that the run folder keeps.
+    """A run of Trackio, which identifies runs by name: here the name with the id that the run folder keeps.
 
     Args:
         project: of the run; else $WANDB_PROJECT, else "userturn".
@@ -23,10 +23,10 @@ class Tracker:
     """
 
     def __init__(self, run: TrackedRun, *, project: str | None = None, group: str | None = None) -> None:
-        """Begin the run, or go on with it.
+        """Start or resume the run.
 
         Raises:
-            ConfigError: trackio is not installed, or cannot begin the run.
+            ConfigError: trackio is not installed, or cannot start the run.
         """
         try:
             import trackio
@@ -36,7 +36,7 @@ class Tracker:
         self.id = run_id(run.folder, ID)
         project = project_of(project)
         try:
-            with contextlib.redirect_stdout(sys.stderr):  # what it says of itself is no result of ours
+            with contextlib.redirect_stdout(sys.stderr):  # its messages are no output of the command
                 self._run = trackio.init(
                     project=project,
                     name=f"{run.name}-{self.id}",
@@ -66,7 +66,7 @@ class Tracker:
     def files(self, paths: Iterable[Path], below: Path | None = None) -> None: ...
 
     def _log(self, at: float, metrics: Mapping[str, Any]) -> None:
-        step = int(at) if float(at).is_integer() else None  # its own axis has whole numbers alone
+        step = int(at) if float(at).is_integer() else None  # its own axis takes integers only
         self._run.log({**metrics, self._axis: at}, step=step)
 
     def close(self) -> None:

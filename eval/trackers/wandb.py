@@ -47,10 +47,10 @@ class Tracker:
         group: str | None = None,
         mode: Literal["online", "offline"] | None = None,
     ) -> None:
-        """Begin the run, or resume it.
+        """Start or resume the run.
 
         Raises:
-            ConfigError: wandb is not installed, or online is asked for and the server does not answer or refuses.
+            ConfigError: wandb is not installed, or the mode is online and the server does not accept the run.
         """
         try:
             import wandb
@@ -58,11 +58,11 @@ class Tracker:
             raise ConfigError("report_to is wandb, which is not installed: pip install '.[train]'") from error
         self._axis, self._folder, self._kind = run.axis, run.folder, run.kind
         self.id = run_id(run.folder, ID)
-        # Of an offline run, what `wandb sync` will send lies there: by default in the home, perhaps of another machine.
+        # `wandb sync` sends an offline run's artifacts from here; the default is a home, perhaps of another node.
         self._staging = contextlib.ExitStack()
         if "WANDB_DATA_DIR" not in os.environ:
             os.environ["WANDB_DATA_DIR"] = str(run.folder.absolute() / "wandb")
-            self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process has its own
+            self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process sets its own
         project = project_of(project)
         try:
             self._run = start_run(
@@ -87,8 +87,8 @@ class Tracker:
             self._staging.close()
             raise ConfigError(f"wandb: {error}; try --report-to.mode offline, or --report-to none") from error
         self._lost = False
-        self._refused: set[str] = set()
-        # Steps that are made a second time after a kill would be dropped on wandb's own step axis.
+        self._rejected: set[str] = set()
+        # On wandb's own step axis, the steps that a resumed run repeats would be dropped.
         self._run.define_metric(run.axis)
         self._run.define_metric("*", step_metric=run.axis)
         logger.info("wandb run %s %s", self.id, "(offline)" if self._run.offline else self._run.url)
@@ -107,7 +107,7 @@ class Tracker:
         for content in contents:
             with _warns("artifact"):
                 if self._run.offline:
-                    # `use_artifact` refuses offline, though `wandb sync` takes it; this is what it does online.
+                    # `use_artifact` raises offline, though `wandb sync` can send it; this is what it does online.
                     self._run._log_artifact(_note(content), is_user_created=True, use_after_commit=True)
                 else:
                     self._run.use_artifact(_note(content))
@@ -141,25 +141,25 @@ class Tracker:
             logger.warning("metrics were kept offline; send them with `wandb sync %s`", kept)
 
     def _send(self, metrics: Mapping[str, Any]) -> None:
-        """Log metrics at one point. What wandb does not take is left out, once the others have been logged alone.
+        """Log metrics at one point. Values that wandb rejects are left out with a warning.
 
-        Where it does not even take the point, its service has ended: TERM to a whole job ends it before the run.
+        If it rejects the point alone, too, its service process has ended: TERM to a whole job ends it before the run.
         """
-        if self._lost or (error := self._refusal(metrics)) is None:
+        if self._lost or (error := self._error_of(metrics)) is None:
             return
         point = {self._axis: metrics[self._axis]}
         names = sorted(metrics.keys() - point)
-        if self._refusal(point) is not None:
+        if self._error_of(point) is not None:
             self._lost = True
-            logger.warning("wandb takes no metrics any more: %s: %s", type(error).__name__, error)
+            logger.warning("wandb has stopped, further metrics are not logged: %s: %s", type(error).__name__, error)
         elif len(names) > 1:
             for name in names:
                 self._send({name: metrics[name], **point})
-        elif names[0] not in self._refused:
-            self._refused.add(names[0])
-            logger.warning("wandb does not take %s: %s: %s", names[0], type(error).__name__, error)
+        elif names[0] not in self._rejected:
+            self._rejected.add(names[0])
+            logger.warning("wandb rejects %s: %s: %s", names[0], type(error).__name__, error)
 
-    def _refusal(self, metrics: Mapping[str, Any]) -> Exception | None:
+    def _error_of(self, metrics: Mapping[str, Any]) -> Exception | None:
         try:
             self._run.log(dict(metrics))
         except Exception as error:  # of wandb, its service, the network, or a value that it cannot encode
@@ -169,15 +169,15 @@ class Tracker:
 
 @contextlib.contextmanager
 def _warns(what: str) -> Iterator[None]:
-    """Turns an error into a warning: tracking stops no run."""
+    """Turn an error into a warning: tracking must not stop a run."""
     try:
         yield
     except Exception as error:  # of wandb, its server or the network
-        logger.warning("wandb kept no %s: %s: %s", what, type(error).__name__, error)
+        logger.warning("wandb could not save the %s: %s: %s", what, type(error).__name__, error)
 
 
 def _note(content: Content) -> Artifact:
-    """An artifact with a file that is the same wherever the content is, so that the server sees one version."""
+    """An artifact whose file does not depend on the path of the content, so that the server sees one version."""
     import wandb
 
     note = wandb.Artifact(content.name, type=content.kind, metadata={"where": content.where})

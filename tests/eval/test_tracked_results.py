@@ -15,7 +15,7 @@ from eval.report_page import page
 from eval.report_page.dialogues import Limits
 from eval.summary import summarise
 from eval.table import Cell, Table
-from eval.tracked_results import metrics_of, tell_probe
+from eval.tracked_results import metrics_of, report_probe
 
 pytest.importorskip("wandb")
 READER = runpy.run_path(str(Path(__file__).parent / "trackers" / "wandb_file.py"))
@@ -38,7 +38,7 @@ def told(make_run, rows_of) -> Path:
     )
     run = read_run(folder)
     tables = [Table("Table 2", ("model", "genuine"), ((Cell("Base"), Cell("25.0")),))]
-    tell_probe(config, folder, run.protocol, run.summaries, tables, {"/data/gsm8k/test.jsonl": "ef" * 32})
+    report_probe(config, folder, run.protocol, run.summaries, tables, {"/data/gsm8k/test.jsonl": "ef" * 32})
     return folder
 
 
@@ -97,7 +97,7 @@ def test_finished_results_that_cannot_be_reported_are_a_warning(told, tmp_path, 
         model="models/x", format="smollm2", tasks={"pocket": {}}, run_dir=told, report_to=Plugin(name="wandb")
     )
     run = read_run(told)
-    tell_probe(config, told, run.protocol, run.summaries, [], {})
+    report_probe(config, told, run.protocol, run.summaries, [], {})
     assert table2.main([str(told), "--out", str(tmp_path / "out"), "--report-to", "wandb"]) == 0
     warned = [message for message in caplog.messages if message.startswith("not reported to wandb: ")]
     assert len(warned) == 2 and all("run the same command again" in message for message in warned)
