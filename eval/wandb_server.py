@@ -60,7 +60,7 @@ def start_run(mode: Any, **settings: Any) -> Run:
     """`wandb.init`; without a `mode`, the run is offline if there is no key or the server does not accept it.
 
     Raises:
-        wandb.errors.Error, OSError: of `wandb.init`, in the mode that is asked for or offline.
+        Exception: of `wandb.init`, in the given mode or offline.
     """
     import wandb
 
@@ -71,9 +71,9 @@ def start_run(mode: Any, **settings: Any) -> Run:
         mode = "offline"
     try:
         return wandb.init(mode=mode, **settings)
-    except (wandb.errors.Error, OSError) as error:
+    except Exception as error:  # of wandb, its service, the network or the server
         if mode is not None:
             raise
-        logger.warning("wandb: %s; metrics are kept offline", error)
+        logger.warning("wandb: %s: %s; metrics are kept offline", type(error).__name__, error)
         wandb.teardown()  # else its service would still have the id in use
         return wandb.init(mode="offline", **settings)

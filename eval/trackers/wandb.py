@@ -155,9 +155,9 @@ class Tracker:
         elif len(names) > 1:
             for name in names:
                 self._send({name: metrics[name], **point})
-        elif names[0] not in self._rejected:
-            self._rejected.add(names[0])
-            logger.warning("wandb rejects %s: %s: %s", names[0], type(error).__name__, error)
+        elif not self._rejected.issuperset(names):
+            self._rejected.update(names)
+            logger.warning("wandb rejects %s: %s: %s", *names, type(error).__name__, error)
 
     def _error_of(self, metrics: Mapping[str, Any]) -> Exception | None:
         try:

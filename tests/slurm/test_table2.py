@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import yaml
 
 pytestmark = pytest.mark.slurm
 
+OfflineRuns = runpy.run_path(str(Path(__file__).parent.parent / "eval" / "trackers" / "wandb_file.py"))["OfflineRuns"]
 JOBS = ("data_gen", "sft", "rl", "probe_base", "probe_trained", "merge", "cross", "table")
 
 
@@ -90,6 +92,8 @@ def test_the_chain_ends_in_the_table(cluster, tiny_model_folder: Path, tmp_path:
     table = (runs / "table2" / "table2.md").read_text(encoding="utf-8")
     assert all(name in table for name in ("Base", "SFT", "RL"))
     assert (runs / "table2" / "report.html").stat().st_size > 10_000
+    kept = [OfflineRuns(path.parents[2]) for path in runs.rglob("*.wandb")]
+    assert len(kept) == 11 and {run.run_group for one in kept for run in one.runs} == {"runs"}
     started = {name: cluster.show(jobs[name])["StartTime"] for name in ("data_gen", "sft", "rl", "merge", "table")}
     assert list(started.values()) == sorted(started.values())
 
