@@ -16,7 +16,7 @@ from data_gen.features import DIALOGUE, header_features
 from data_gen.filter_context import Reason
 from data_gen.filtering import Filtered, Reject
 from data_gen.generate_config import GenerateConfig
-from data_gen.generation_parts import Parts, open_parts
+from data_gen.generation_parts import GenerationParts, open_parts
 from data_gen.summary import summarise
 from eval.config import validate
 from eval.dialogue import Dialogue
@@ -26,14 +26,14 @@ ROWS = {"conversations.jsonl": 2, "solutions.jsonl": 8, "rejects.jsonl": 1}
 
 
 @pytest.fixture(scope="module")
-def parts(evaluation_dir: Path) -> Parts:
+def parts(evaluation_dir: Path) -> GenerationParts:
     fields = {"name": "ferns", "conversations": 3, "seeds": {"gsm8k": {}, "written": {"limit": 2}}}
     return open_parts(
         validate(GenerateConfig, {**fields, "data_dir": evaluation_dir, "filters": {"specific_share": 0.5}})
     )
 
 
-def card_of(parts: Parts, kept: list[Dialogue], rows: dict[str, int] = ROWS) -> str:
+def card_of(parts: GenerationParts, kept: list[Dialogue], rows: dict[str, int] = ROWS) -> str:
     rejects = [Reject(replace(kept[0], id="r"), "judge", Reason("not_genuine", "message 2: other"))]
     filtered = Filtered(kept, rejects)
     return card(parts, filtered, summarise(parts, filtered, rows))
@@ -43,7 +43,7 @@ def header(text: str) -> dict[str, Any]:
     return yaml.safe_load(text.split("---\n")[1])
 
 
-def test_the_header_is_the_hubs(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_the_header_is_the_hubs(parts: GenerationParts, make_conversation: Make, give_verdicts: Make) -> None:
     found = header(card_of(parts, [give_verdicts(make_conversation())]))
     assert found["license"] == ["apache-2.0", "mit"] and found["language"] == ["en"]
     assert found["size_categories"] == ["n<1K"]
@@ -56,13 +56,15 @@ def test_the_header_is_the_hubs(parts: Parts, make_conversation: Make, give_verd
 
 
 def test_an_empty_file_is_not_a_configuration_of_the_card(
-    parts: Parts, make_conversation: Make, give_verdicts: Make
+    parts: GenerationParts, make_conversation: Make, give_verdicts: Make
 ) -> None:
     found = header(card_of(parts, [give_verdicts(make_conversation())], {**ROWS, "solutions.jsonl": 0}))
     assert [one["config_name"] for one in found["configs"]] == ["conversations", "rejects"]
 
 
-def test_the_card_describes_how_the_data_was_made(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_the_card_describes_how_the_data_was_made(
+    parts: GenerationParts, make_conversation: Make, give_verdicts: Make
+) -> None:
     text = card_of(parts, [give_verdicts(make_conversation())])
     for expected in (
         parts.teacher.id,
@@ -76,7 +78,7 @@ def test_the_card_describes_how_the_data_was_made(parts: Parts, make_conversatio
         assert expected in " ".join(text.split()), expected
 
 
-def test_examples_cannot_inject_markup(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_examples_cannot_inject_markup(parts: GenerationParts, make_conversation: Make, give_verdicts: Make) -> None:
     hostile = "```\n# A heading\n---\nlicense: none\n<script>alert(1)</script>\n````text\n![x](http://x) \x1b[31m\u202e"
     text = card_of(parts, [give_verdicts(make_conversation(hostile, hostile))])
     assert header(text)["license"] == ["apache-2.0", "mit"]
@@ -89,6 +91,6 @@ def test_examples_cannot_inject_markup(parts: Parts, make_conversation: Make, gi
     assert "\x1b" not in text and "\u202e" not in text
 
 
-def test_a_long_turn_is_shortened(parts: Parts, make_conversation: Make, give_verdicts: Make) -> None:
+def test_a_long_turn_is_shortened(parts: GenerationParts, make_conversation: Make, give_verdicts: Make) -> None:
     text = card_of(parts, [give_verdicts(make_conversation("why " * 900, "So."))])
     assert text.count("why ") < 200 and "[...]" in text
