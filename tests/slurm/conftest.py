@@ -146,6 +146,7 @@ class Cluster:
         self.wait(job, lambda: int(self.show(job)["Restarts"]) > before, "requeued")
         self.restarts[job] = before + 1
         self.wait(job, lambda: not self.run("squeue", "-h", "--states=completing"), "gone from its nodes")
+        self.wait(job, lambda: not _step_daemons(self.show(job)["JobId"]), "without a daemon of its steps")
         time.sleep(2)  # a node refuses the credential of a start in the second in which it has ended the job
         self.wait(job, started, "started again")
 
@@ -179,6 +180,16 @@ class Cluster:
         shown = self.run("scontrol", "show", "job", job, check=False)
         logs = sorted(self.folder.glob(f"*{job}*.out"))
         return "\n".join([shown, *(f"{path}:\n{path.read_text(errors='replace')[-6000:]}" for path in logs)])
+
+
+def _step_daemons(job: str) -> list[Path]:
+    """Those of a job in /proc: a node that has one left refuses to start the job again."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if command.read_bytes().startswith(f"slurmstepd: [{job}.".encode()):
+                found.append(command)
+    return found
 
 
 def _is_of(process: Path, job: str, ours: bytes) -> bool:

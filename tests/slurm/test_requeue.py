@@ -49,8 +49,11 @@ def test_a_launcher_that_is_ended_with_the_first_hides_no_wish_to_be_started_aga
 
 @pytest.mark.parametrize("limit", [None, 1])
 def test_a_stage_that_usr1_ends_is_started_again_and_its_dependents_wait(cluster, submit, limit: int | None) -> None:
-    """By `scancel`, and as the limit of a minute comes near: Slurm looks for that every half minute."""
-    options = [f"--time={limit}", "--signal=USR1@45"] if limit else []
+    """By `scancel`, and before a limit of a minute. Slurm checks every half minute, and sends a signal early, not late.
+
+    With a longer lead the signal may come before there is a step to get it.
+    """
+    options = [f"--time={limit}", "--signal=USR1@20"] if limit else []
     job = submit("[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || { echo up; sleep 200; }", *options)
     after = cluster.submit(f"--dependency=afterok:{job}", "--kill-on-invalid-dep=yes", "--wrap", "true")
     if not limit:
