@@ -16,7 +16,7 @@ from typing import Any
 
 from data_gen.dataset_card import card
 from data_gen.filtering import Filtered
-from data_gen.generation_parts import Parts
+from data_gen.generation_parts import GenerationParts
 from data_gen.seed_filters import is_right
 from data_gen.summary import Summary, summarise
 from eval import manifest
@@ -42,7 +42,7 @@ def unpublish(folder: Path) -> None:
     (folder / MANIFEST).unlink(missing_ok=True)
 
 
-def publish(folder: Path, parts: Parts, filtered: Filtered) -> DataSet:
+def publish(folder: Path, parts: GenerationParts, filtered: Filtered) -> DataSet:
     """Write all files of the data set, the manifest last."""
     solutions = [seed for found in parts.seeds.values() for seed in found if is_right(seed)]
     rejects = [*parts.refused, *filtered.rejects]
@@ -59,7 +59,7 @@ def publish(folder: Path, parts: Parts, filtered: Filtered) -> DataSet:
     return DataSet(folder, counted)
 
 
-def finished(parts: Parts) -> DataSet | None:
+def finished(parts: GenerationParts) -> DataSet | None:
     """The data set in the folder of `parts` if it is complete, unchanged and made from the same inputs; else None."""
     folder = parts.config.folder
     try:
@@ -76,7 +76,7 @@ def finished(parts: Parts) -> DataSet | None:
         return None
 
 
-def _inputs(parts: Parts) -> dict[str, Any]:
+def _inputs(parts: GenerationParts) -> dict[str, Any]:
     """What decides the content of a data set, apart from code and `_data_files`."""
     return {
         "teacher": parts.teacher.id,
@@ -92,7 +92,7 @@ def _data_files() -> dict[str, str]:
     return {"/".join(Path(path).parts[-2:]): digest for path, digest in files_read().items()}
 
 
-def _manifest(parts: Parts, counted: Summary, hashes: Mapping[str, str]) -> dict[str, Any]:
+def _manifest(parts: GenerationParts, counted: Summary, hashes: Mapping[str, str]) -> dict[str, Any]:
     code = manifest.git_state(Path(__file__).parent)
     return {
         "name": parts.config.name,

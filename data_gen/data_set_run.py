@@ -14,7 +14,7 @@ from functools import partial
 from data_gen.data_set import DataSet, publish, unpublish
 from data_gen.filtering import Filtered, decide, joined, read
 from data_gen.generate_config import GenerateConfig
-from data_gen.generation_parts import Parts, open_parts
+from data_gen.generation_parts import GenerationParts, open_parts
 from data_gen.tracking import log_data_set
 from data_gen.turn_judging import judge_turns, with_verdicts
 from eval import progress
@@ -28,7 +28,7 @@ from eval.run_dir import RunDir
 
 
 def generate(
-    config: GenerateConfig, display: progress.Progress = progress.shown, parts: Parts | None = None
+    config: GenerateConfig, display: progress.Progress = progress.shown, parts: GenerationParts | None = None
 ) -> DataSet:
     """Complete the folder of `config`; returns what is in it.
 
@@ -64,7 +64,7 @@ def generate(
         return data_set
 
 
-def make(parts: Parts, made: RowStore, display: progress.Progress) -> None:
+def make(parts: GenerationParts, made: RowStore, display: progress.Progress) -> None:
     """Append every conversation that `made` lacks."""
     missing = [plan for plan in parts.plans if made.missing(parts.key(plan))]
     total = len(parts.plans)
@@ -78,7 +78,7 @@ def make(parts: Parts, made: RowStore, display: progress.Progress) -> None:
             advance()
 
 
-def keep(parts: Parts, made: RowStore, judged: RowStore, display: progress.Progress) -> Filtered:
+def keep(parts: GenerationParts, made: RowStore, judged: RowStore, display: progress.Progress) -> Filtered:
     """Filter and judge every conversation of the plans."""
     with display("filtering", len(parts.plans)) as advance:
         readable = read((made.get(parts.key(plan)) for plan in parts.plans), parts.context, advance)

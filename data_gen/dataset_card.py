@@ -14,7 +14,7 @@ import yaml
 
 from data_gen.features import FILES, header_features
 from data_gen.filtering import Filtered
-from data_gen.generation_parts import Parts
+from data_gen.generation_parts import GenerationParts
 from data_gen.leaks import LEAK
 from data_gen.summary import Summary, tables
 from eval import plugin, table_formats
@@ -27,7 +27,7 @@ LONGEST_QUOTE = 700
 """Most characters of a turn that an example shows."""
 
 
-def card(parts: Parts, filtered: Filtered, counted: Summary) -> str:
+def card(parts: GenerationParts, filtered: Filtered, counted: Summary) -> str:
     """The text of `README.md`."""
     header = yaml.safe_dump(_header(parts, counted), sort_keys=False, allow_unicode=True)
     sections = [
@@ -42,7 +42,7 @@ def card(parts: Parts, filtered: Filtered, counted: Summary) -> str:
     return f"---\n{header}---\n\n" + "\n\n".join(sections) + "\n"
 
 
-def _header(parts: Parts, counted: Summary) -> dict[str, Any]:
+def _header(parts: GenerationParts, counted: Summary) -> dict[str, Any]:
     rows = counted.rows["conversations.jsonl"]
     language = parts.config.filters.language
     written = [name for name in FILES if counted.rows[f"{name}.jsonl"]]
@@ -65,7 +65,7 @@ def _header(parts: Parts, counted: Summary) -> dict[str, Any]:
     }
 
 
-def _about(parts: Parts, counted: Summary) -> str:
+def _about(parts: GenerationParts, counted: Summary) -> str:
     turns = counted.diversity.turns
     return (
         f"{counted.kept} conversations in which the user follows up on what the assistant just said, with {turns} "
@@ -76,7 +76,7 @@ def _about(parts: Parts, counted: Summary) -> str:
     )
 
 
-def _use(parts: Parts) -> str:
+def _use(parts: GenerationParts) -> str:
     return (
         "`conversations.jsonl` has one conversation per line: `messages` (the first `meta.seed_turns` are the seed), "
         "`meta.styles` (one per later user turn) and `meta.judged` (the judge's verdict on each). `solutions.jsonl` "
@@ -86,14 +86,14 @@ def _use(parts: Parts) -> str:
     )
 
 
-def _sources(parts: Parts, counted: Summary) -> list[str]:
+def _sources(parts: GenerationParts, counted: Summary) -> list[str]:
     return [
         f"`{name}`: {counted.seeds[name]} seeds, {_seed_module(name).ORIGIN}, licence {_seed_module(name).LICENCE}"
         for name in parts.seeds
     ]
 
 
-def _filters(parts: Parts) -> list[str]:
+def _filters(parts: GenerationParts) -> list[str]:
     limits = parts.config.filters
     judged = f"judge `{parts.judge.id}`"
     return [
@@ -114,7 +114,7 @@ def _filters(parts: Parts) -> list[str]:
     ]
 
 
-def _leak_check(parts: Parts, counted: Summary) -> str:
+def _leak_check(parts: GenerationParts, counted: Summary) -> str:
     compared = ", ".join(f"{name} ({rows} rows)" for name, rows in parts.evaluation.rows.items())
     absent = sorted({*plugin.names("eval.tasks")} - parts.evaluation.rows.keys())
     reasons = {name: "no file" if name in parts.evaluation.missing else "not requested" for name in absent}

@@ -27,7 +27,7 @@ from eval.judge import Judge
 
 
 @dataclass(frozen=True)
-class Parts:
+class GenerationParts:
     """The components of one run."""
 
     config: GenerateConfig
@@ -47,7 +47,7 @@ class Parts:
         return content_hash([self.teacher.id, plan.key])
 
 
-def open_parts(config: GenerateConfig) -> Parts:
+def open_parts(config: GenerateConfig) -> GenerationParts:
     """Build the components that `config` names.
 
     Raises:
@@ -71,7 +71,7 @@ def open_parts(config: GenerateConfig) -> Parts:
         seed=config.seed,
         weights=config.styles,
     )
-    return Parts(config, seeds, refused, styles, list(plans), teacher, judge, evaluation, context)
+    return GenerationParts(config, seeds, refused, styles, list(plans), teacher, judge, evaluation, context)
 
 
 def _check_requirements(limits: Filters) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from data_gen.data_set import finished
-from data_gen.generation_parts import Parts
+from data_gen.generation_parts import GenerationParts
 from data_gen.plan import Plan
 from eval.config import ConfigError, Plugin
 from eval.probe_run import open_rows
 from eval.table import Cell, Table
 
 
-def overview(parts: Parts) -> Table:
+def overview(parts: GenerationParts) -> Table:
     """Everything that is planned; the cost covers only conversations that earlier runs have not made."""
     config = parts.config
     missing = _missing_plans(parts)
@@ -54,7 +54,7 @@ def _short_budget(who: str, dollars: float | None, turns: int, paid: Plugin) -> 
     ]
 
 
-def _missing_plans(parts: Parts) -> list[Plan]:
+def _missing_plans(parts: GenerationParts) -> list[Plan]:
     """The plans whose conversations are not made yet; all plans while another process holds the folder."""
     if not parts.config.retry_failed and finished(parts):
         return []
@@ -68,7 +68,7 @@ def _missing_plans(parts: Parts) -> list[Plan]:
         return list(parts.plans)
 
 
-def dollars_at_most(parts: Parts) -> float | None:
+def dollars_at_most(parts: GenerationParts) -> float | None:
     """Maximum cost of teacher and judge for what is not made yet; None if one has neither a price nor a budget."""
     lacking = sum(len(plan.styles) for plan in _missing_plans(parts))
     teacher = _bound(parts.teacher.cost_bound, 2 * lacking, parts.config.teacher)

@@ -10,7 +10,7 @@ from typing import Any
 from data_gen.diversity import Diversity, measure
 from data_gen.filter_context import generated_by
 from data_gen.filtering import Filtered
-from data_gen.generation_parts import Parts
+from data_gen.generation_parts import GenerationParts
 from eval.dialogue import PERMANENT
 from eval.stats.rates import Rate
 from eval.table import Cell, Table
@@ -61,7 +61,7 @@ class Summary:
         return cls(**{**fields, **nested})
 
 
-def summarise(parts: Parts, filtered: Filtered, rows: Mapping[str, int]) -> Summary:
+def summarise(parts: GenerationParts, filtered: Filtered, rows: Mapping[str, int]) -> Summary:
     """Summarise the generated and the kept conversations."""
     kept = filtered.kept
     responses = [text for dialogue in kept for text in generated_by(dialogue, "assistant")]

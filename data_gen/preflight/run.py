@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from data_gen.generate_config import GenerateConfig
-from data_gen.generation_parts import Parts, open_parts
+from data_gen.generation_parts import GenerationParts, open_parts
 from data_gen.overview import dollars_at_most
 from data_gen.seeding import load_seeds
 from eval import plugin
@@ -28,7 +28,7 @@ def checks(config: GenerateConfig) -> list[Check]:
     teacher_class = plugin.load("data_gen.teachers", config.teacher.name).Teacher
 
     @functools.cache
-    def parts() -> Parts:
+    def parts() -> GenerationParts:
         return open_parts(config)
 
     def seeds() -> Finding:
@@ -59,7 +59,7 @@ def checks(config: GenerateConfig) -> list[Check]:
     ]
 
 
-def estimate(parts: Parts) -> Finding:
+def estimate(parts: GenerationParts) -> Finding:
     """The finding "estimate": tokens of all planned turns, and dollars for those not yet generated."""
     turns = sum(len(plan.styles) for plan in parts.plans)
     words = parts.config.filters.user_words[1] + parts.config.filters.assistant_words[1]

@@ -15,7 +15,7 @@ import pytest
 from data_gen.data_set import finished
 from data_gen.data_set_run import generate
 from data_gen.generate_config import GenerateConfig
-from data_gen.generation_parts import Parts, open_parts
+from data_gen.generation_parts import GenerationParts, open_parts
 from data_gen.plan import Plan
 from data_gen.teacher import conversation
 from eval import plugin
@@ -66,7 +66,7 @@ def config(folder: Path, data: Path, **fields: Any) -> GenerateConfig:
     return validate(GenerateConfig, {**small, **fields})
 
 
-def parts_with(config: GenerateConfig, teacher: Tiny) -> Parts:
+def parts_with(config: GenerateConfig, teacher: Tiny) -> GenerationParts:
     return replace(open_parts(config), teacher=teacher)
 
 

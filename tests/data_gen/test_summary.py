@@ -12,7 +12,7 @@ import pytest
 from data_gen.filter_context import Reason
 from data_gen.filtering import Filtered, Reject
 from data_gen.generate_config import GenerateConfig
-from data_gen.generation_parts import Parts, open_parts
+from data_gen.generation_parts import GenerationParts, open_parts
 from data_gen.summary import ABOUT, Summary, summarise, tables
 from eval.config import validate
 from eval.stats.rates import Rate
@@ -22,13 +22,13 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def parts(evaluation_dir: Path) -> Parts:
+def parts(evaluation_dir: Path) -> GenerationParts:
     fields = {"name": "ferns", "conversations": 3, "seeds": {"gsm8k": {}, "written": {"limit": 2}}}
     return open_parts(validate(GenerateConfig, {**fields, "data_dir": evaluation_dir}))
 
 
 @pytest.fixture
-def counted(parts: Parts, make_conversation: Make, give_verdicts: Make) -> Summary:
+def counted(parts: GenerationParts, make_conversation: Make, give_verdicts: Make) -> Summary:
     kept = [
         give_verdicts(make_conversation("Why 200 ml?", "Because it drains?", number=0), "genuine_followup"),
         give_verdicts(
