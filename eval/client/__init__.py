@@ -1,1 +1,1 @@
-"""How a chat-completions server is asked: retries, deadlines, concurrency, batches, budget, cache. Knows no judge."""
+"""Clients of OpenAI-compatible servers: retries, deadlines, concurrency, batches, budget, cache. Knows no judge."""

@@ -1,6 +1,6 @@
-"""How many requests may run at once: halved when the server says it is too many, grown slowly while it answers.
+"""An adaptive limit on concurrent requests: halved when the server rejects one as too many, raised slowly by replies.
 
-Lives in one event loop. Knows no server and no request.
+For use in one event loop. Knows no server and no request.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import count
 
 
 class AdaptiveLimit:
-    """Slots for concurrent requests, between 1 and `maximum`; repeated attempts get a slot before first ones."""
+    """Slots for concurrent requests, between 1 and `maximum`; retries get a slot before first attempts."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum = maximum
@@ -23,11 +23,11 @@ class AdaptiveLimit:
 
     @property
     def allowed(self) -> int:
-        """Slots there are now."""
+        """The current number of slots."""
         return int(self._allowed)
 
     async def acquire(self, *, repeated: bool) -> int:
-        """Wait for a slot; returns a ticket, by which `throttled` tells old news from new."""
+        """Wait for a slot; returns a ticket with which `throttled` recognizes requests sent before the last halving."""
         if self._waiting or self._running >= self.allowed:
             turn = asyncio.get_running_loop().create_future()
             heapq.heappush(self._waiting, (not repeated, next(self._order), turn))
@@ -42,18 +42,18 @@ class AdaptiveLimit:
         return next(self._order)
 
     def release(self) -> None:
-        """Give a slot back."""
+        """Release a slot."""
         self._running -= 1
         self._wake()
 
     def throttled(self, ticket: int) -> None:
-        """The server refused this request as one too many: halve, once for all that were sent before it was known."""
+        """Halve the limit because the server rejected a request as too many; once for all requests sent before that."""
         if ticket > self._halved_at:
             self._allowed = max(1.0, self._allowed / 2)
             self._halved_at = next(self._order)
 
     def answered(self) -> None:
-        """A request was answered: a full round of answers makes room for one more."""
+        """Raise the limit after a reply, by one for each full round of replies."""
         self._allowed = min(float(self.maximum), self._allowed + 1 / self._allowed)
         self._wake()
 

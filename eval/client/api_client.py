@@ -1,7 +1,7 @@
-"""A client of any server that speaks OpenAI's protocol: one request in, what is read of its response or a `Fault` out.
+"""An asynchronous client of an OpenAI-compatible server: one request in, its parsed response or a `Fault` out.
 
-It retries what may pass, keeps deadlines, adapts its concurrency, and stays within a budget. Knows nothing of what is
-asked. Lives in one event loop.
+Retries transient faults, keeps deadlines, adapts its concurrency and stays within a budget. Knows nothing about the
+content of requests. For use in one event loop.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 HOPELESS = 20
-"""Requests that may fail before the first one succeeds; then the run is stopped."""
+"""If this many requests fail before the first one succeeds, the run is stopped."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for what, in seconds."""
+    """Timeouts and retry delays, in seconds."""
 
     attempt_s: float = 60.0
     """For one attempt."""
     request_s: float = 300.0
     """For a request, from the start of its first attempt to the end of its last."""
     backoff_s: float = 0.5
-    """Up to this before the first retry, and up to twice as long before each further one."""
+    """Largest delay before the first retry; doubled for each further one."""
     longest_backoff_s: float = 30.0
 
 
 @dataclass
 class _Sending:
-    """One request on its way through its attempts."""
+    """The state of one request over all its attempts."""
 
     body: Mapping[str, Any]
     hold: float
-    """Dollars that one attempt can cost at most."""
+    """Largest cost of one attempt, in US dollars."""
     deadline: asyncio.Timeout
     attempts: int = 0
     dollars: float | None = 0.0
@@ -53,11 +53,11 @@ class _Sending:
 
 
 class Paid(Protocol):
-    """What is read of a response."""
+    """A parsed response and its usage."""
 
     @property
     def usage(self) -> Usage | None:
-        """None: the server didn't say."""
+        """None if the server did not report it."""
 
 
 R = TypeVar("R", bound=Paid)
@@ -67,13 +67,13 @@ class ApiClient(ABC, Generic[R]):
     """An asynchronous context manager; `complete` may run many times at once."""
 
     path: str
-    """Of the requests, below the base URL."""
+    """Path of the endpoint, below the base URL."""
     most_tokens: str
-    """The field of a request that bounds its output."""
+    """Name of the request field that limits the output tokens."""
 
     @abstractmethod
     def read(self, body: str) -> R | Fault:
-        """What the body of a successful response says, whatever a server may have put there."""
+        """Parse the body of a successful response; anything unexpected is a `Fault`."""
 
     def __init__(
         self, base_url: str, api_key: str, *, concurrency: int, patience: Patience, budget: Budget | None = None
@@ -81,7 +81,7 @@ class ApiClient(ABC, Generic[R]):
         self.budget = budget or Budget()
         self.limit = AdaptiveLimit(concurrency)
         self.attempts: Counter[str] = Counter()
-        """Attempts by what came of them: "reply", or the kind of a fault."""
+        """Number of attempts by outcome: "reply", or the kind of a fault."""
         self._base_url, self._api_key, self._patience = base_url, api_key, patience
         self._failed_requests = 0
 
@@ -99,17 +99,17 @@ class ApiClient(ABC, Generic[R]):
         await self._sdk.close()
 
     async def complete(self, body: Mapping[str, Any], *, quotable: bool = True) -> tuple[R | Fault, float | None]:
-        """Send one request until it is answered, refused for good, or out of time or money.
+        """Send a request, with retries, until it succeeds, fails for good, or exceeds its deadline or the budget.
 
         Args:
-            body: the JSON body of the request; it must bound the output by `most_tokens`.
-            quotable: whether the error that stops a run may say what the server said, which may quote the request.
+            body: the JSON body of the request; it must set the field `most_tokens`.
+            quotable: whether an error that stops the run may include the server's message, which may quote the request.
 
         Returns:
-            What came of it, and its cost in US dollars, all attempts included; None where no price is known.
+            The parsed response or the fault, and the cost of all attempts in US dollars, None if no price is known.
 
         Raises:
-            ConfigError: it fails in a way that all others will, or many have failed and none succeeded.
+            ConfigError: every other request would fail in the same way, or many have failed and none has succeeded.
         """
         hold = self.budget.bound(body, body[self.most_tokens])
         try:
@@ -169,7 +169,7 @@ class ApiClient(ABC, Generic[R]):
         return outcome
 
     async def _paid(self, sending: _Sending) -> R | Fault:
-        """Send once, within the budget. An attempt whose outcome stays unknown is booked at its upper bound."""
+        """Make one attempt within the budget. An attempt with an unknown outcome is booked at its upper bound."""
         while not self.budget.hold(sending.hold):
             if not self.budget.under_way:
                 return self.budget.exhausted()
@@ -205,7 +205,7 @@ class ApiClient(ABC, Generic[R]):
 
 
 def _http_client() -> AsyncClient:
-    """The lean transport, or the usual one where the environment names a proxy."""
+    """The transport of this package, or httpx2's own if the environment sets a proxy."""
     from urllib.request import getproxies
 
     from httpx2 import AsyncClient

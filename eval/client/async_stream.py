@@ -1,7 +1,7 @@
-"""An ordinary iterator over the results of concurrent asynchronous work.
+"""A synchronous iterator over the results of concurrent asynchronous work.
 
-The work runs in an event loop in its own thread; the items are drawn, and the results handed out, in the thread of the
-consumer. Knows nothing about the work.
+The work runs in an event loop in its own thread; items are read and results are yielded in the consumer's thread. Knows
+nothing about the work.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ R = TypeVar("R")
 def stream(
     items: Iterable[T], worker: AbstractAsyncContextManager[Callable[[T], Coroutine[Any, Any, R]]], room: int
 ) -> Generator[R, None, None]:
-    """The result for each item, as each is finished, in any order.
+    """Yield the result for each item as soon as it is finished, in any order.
 
-    An item is drawn only while fewer than `room` are in hand. When the consumer stops early, is interrupted, or a piece
-    of work raises, the rest is cancelled and the worker closed before this returns.
+    An item is read only while fewer than `room` are in progress. If the consumer stops early or is interrupted, or the
+    work on an item raises, all other work is cancelled and the worker is closed before this returns.
 
     Args:
-        worker: entered in the event loop; gives the function that turns an item into its result.
+        worker: entered in the event loop; provides the function that turns an item into its result.
 
     Raises:
-        What the work on an item raises, once the results before it have been handed out.
+        Whatever the work on an item raises, after the results before it have been yielded.
     """
     finished: SimpleQueue[Future[R]] = SimpleQueue()
     in_hand = 0

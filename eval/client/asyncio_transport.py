@@ -1,11 +1,11 @@
-"""A lean HTTP/1.1 transport for `httpx2.AsyncClient`, straight on asyncio's streams.
+"""A lean HTTP/1.1 transport for `httpx2.AsyncClient`, directly on asyncio's streams.
 
-At dozens of concurrent requests the client's own work sets the rate. 200 requests of 200 ms, 64 at once, on two busy
-cores (medians of 8 interleaved runs) took this transport 0.87 of the time and 0.62 of the CPU time of httpx2's own, and
-0.83 and 0.80 of those of openai's `DefaultAioHttpClient` (aiohttp 3.14.5), its certificates read beforehand. The latter
-also reports a broken connection as a connect timeout, so that one could not tell what may have been paid for.
+With dozens of concurrent requests, the client's own work limits the rate. 200 requests of 200 ms, 64 at once, on two
+busy cores (medians of 8 interleaved runs) took 0.87 times as long as with httpx2's own transport and 0.62 times the CPU
+time; compared with openai's `DefaultAioHttpClient` (aiohttp 3.14.5, certificates loaded beforehand), 0.83 and 0.80
+times. The latter also reports a broken connection as a connect timeout, which hides that a request may be billed.
 
-Replies are read whole. It knows no proxies.
+Responses are read completely. Proxies are not supported.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from collections.abc import Mapping
 import httpx2
 
 HEAD_LIMIT = 2**17
-"""Bytes of status line and headers that are read at most."""
+"""Largest size of status line and headers, in bytes."""
 CONNECT_S = 10.0
-"""Seconds that making a connection may take, handshake included."""
+"""Timeout for connecting, including the TLS handshake, in seconds."""
 IDLE_S = 5.0
-"""Seconds after which an idle connection is not used again: the server may be about to close it."""
+"""Seconds after which an idle connection is not reused: the server may be about to close it."""
 
 
 class AsyncioTransport(httpx2.AsyncBaseTransport):
-    """One request at a time on each connection; as many connections as there are requests at once."""
+    """Handles one request at a time per connection; idle connections are reused."""
 
     def __init__(self, certificates: ssl.SSLContext | None = None) -> None:
-        """Set up the transport; without `certificates`, those that httpx2 trusts are read for the first https URL."""
+        """Without `certificates`, httpx2's default ones are loaded for the first https URL."""
         self._certificates = certificates
         self._idle: dict[tuple[str, str, int], list[_Connection]] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response with its body as it was sent, compressed or not.
+        """The response, with its body as it was sent, possibly compressed.
 
         Raises:
-            httpx2.TransportError: no connection, a broken one, or a response that is not HTTP.
+            httpx2.TransportError: connecting failed, the connection broke, or the response is not HTTP/1.1.
         """
         url = request.url
         port = url.port or (443 if url.scheme == "https" else 80)
@@ -132,7 +132,7 @@ class _Connection:
 
 
 def _usable(idle: list[_Connection]) -> _Connection | None:
-    """The connection that was used last, if it is still open and fresh; older ones are closed on the way."""
+    """The last used connection that is open and was idle for less than `IDLE_S`; unusable ones are closed."""
     now = asyncio.get_running_loop().time()
     while idle:
         connection = idle.pop()

@@ -1,7 +1,7 @@
-"""A client of the Batch API: many requests in, each one's `Reply` or `Fault` out, within a day and at half the price.
+"""A client of the Batch API: many requests in, a `Reply` or `Fault` for each out, within a day and at half the price.
 
-A batch is written down before it is made, so that a run that was stopped collects it later instead of paying twice.
-Knows nothing of what is asked.
+Uploads and batches are recorded in a journal, so that a run that was stopped collects its batches when it is started
+again instead of paying twice. Knows nothing about the content of requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from openai.types import Batch
 
 ROUNDS = 3
-"""How often a request is submitted whose result is missing or a passing fault."""
+"""How often a request is submitted at most, if its result is missing or a transient fault."""
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 TOO_MANY_TOKENS = "token_limit_exceeded"
 
@@ -38,17 +38,17 @@ class BatchClient:
         self._base_url, self._api_key, self._poll_s, self._retry_s = base_url, api_key, poll_s, retry_s
 
     def complete(self, bodies: Mapping[str, Mapping[str, Any]], journal: ResponseCache, name: str) -> Iterator[Answer]:
-        """What came of each request and its cost in US dollars, by id, in any order.
+        """Yield id, outcome and cost in US dollars of each request, in any order.
 
-        Batches that an earlier call left behind are collected first; what they hold is handed out too, asked or not.
+        Batches that an earlier call left are collected first; all their results are yielded, also of other requests.
 
         Args:
             bodies: request bodies by id.
-            journal: where uploads and batches under way are written down.
-            name: whose batches these are.
+            journal: records uploads and batches in progress.
+            name: the owner of the batches, part of their keys in the journal.
 
         Raises:
-            ConfigError: the server refuses a batch, or a request fails in a way that all others will.
+            ConfigError: the server rejects a batch, or every other request would fail in the same way.
         """
         from openai import NotFoundError, OpenAI
 
@@ -56,7 +56,7 @@ class BatchClient:
         with OpenAI(base_url=self._base_url, api_key=self._api_key, max_retries=0, timeout=300) as self._sdk:
             self._adopt(journal, name)
             for key in journal.keys(f"batch/{name}/"):
-                with suppress(NotFoundError):  # the server has forgotten it
+                with suppress(NotFoundError):  # the server no longer has it
                     yield from self._answers(self._ended(_last(key)), waiting, {})
                 journal.remove(key)
             for _ in range(ROUNDS):
@@ -90,7 +90,7 @@ class BatchClient:
             journal.remove(key)
 
     def _submitted(self, part: list[tuple[str, Any]], journal: ResponseCache, name: str) -> str:
-        """Make a batch; returns its key in the journal, where its upload stands until the batch does."""
+        """Create a batch; returns its key in the journal, which has the key of the upload until then."""
         from openai import NotFoundError
 
         name_and_content = ("requests.jsonl", request_lines(part))
@@ -110,7 +110,7 @@ class BatchClient:
         return key
 
     def _adopt(self, journal: ResponseCache, name: str) -> None:
-        """Write down the batches that were made and not written down, because the run was stopped between the two."""
+        """Record batches that were created but not recorded because the run was stopped in between."""
         from openai import NotFoundError
 
         uploads = {_last(key): key for key in journal.keys(f"upload/{name}/")}
@@ -130,7 +130,7 @@ class BatchClient:
             time.sleep(self._poll_s)
 
     def _answers(self, batch: Batch, waiting: dict[str, Fault | None], held: dict[str, float]) -> Iterator[Answer]:
-        """Final answers, taken off `waiting`. Both files are read: with errors alone, there is no output file."""
+        """Yield final answers, removed from `waiting`. Reads both files: with only errors, there is no output file."""
         answered: set[str] = set()
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             for custom_id, outcome in outcomes_of(self._call(partial(self._sdk.files.content, file_id)).content):
@@ -147,13 +147,13 @@ class BatchClient:
             self.budget.settle(dollars, None, billable=False)
 
     def _booked(self, outcome: Reply | Fault, held: float | None) -> float | None:
-        """Cost of a row; nothing is held for those of a batch that an earlier run has left behind."""
+        """Book and return the cost of a row; nothing was set aside for a batch that an earlier run left."""
         usage = outcome.usage if isinstance(outcome, Reply) else None
         billable = isinstance(outcome, Reply) or outcome.billable
         return self.budget.book(usage) if held is None else self.budget.settle(held, usage, billable=billable)
 
     def _call(self, function: Callable[[], Any], *, twice: bool = True) -> Any:
-        """Call the API, again after a passing fault; with `twice` false, only if the fault left nothing behind."""
+        """Call the API and retry after transient faults; with `twice` false, only after those without any effect."""
         from openai import NotFoundError, OpenAIError
         from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -178,10 +178,10 @@ class BatchClient:
 
 
 def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, Any]]]:
-    """The requests of a batch that was refused for its size, in two lists.
+    """The requests of a batch that was rejected for its size, in two lists.
 
     Raises:
-        ConfigError: it was refused for another reason.
+        ConfigError: it was rejected for another reason.
     """
     errors = (batch.errors.data if batch.errors else None) or []
     if len(part) > 1 and any(error.code == TOO_MANY_TOKENS for error in errors):
@@ -191,5 +191,5 @@ def _halves(part: list[tuple[str, Any]], batch: Batch) -> list[list[tuple[str, A
 
 
 def _last(key: str) -> str:
-    """The id of a batch or a file, in its key in the journal."""
+    """The id of a batch or file, from its key in the journal."""
     return key.rsplit("/", 1)[1]

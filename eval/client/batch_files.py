@@ -1,4 +1,4 @@
-"""The files of the Batch API: requests that go in, a line each, and the lines that come back. Sends nothing."""
+"""The JSONL files of the Batch API: writes the requests, reads the results. Sends nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eval.config import ConfigError
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 REQUESTS, BYTES = 50_000, 180_000_000
-"""What one batch may hold, a little under the API's own limits."""
+"""Largest number of requests and of bytes in a batch, slightly below the API's limits."""
 
 
 def request_lines(part: Sequence[tuple[str, Any]]) -> bytes:
-    """The file that asks for every request, given by id and body."""
+    """The content of a file with these requests, given as (id, body)."""
     return "".join(_line(custom_id, body) for custom_id, body in part).encode()
 
 
@@ -25,7 +25,7 @@ def _line(custom_id: str, body: Mapping[str, Any]) -> str:
 
 
 def parts_of(bodies: Mapping[str, Any]) -> Iterator[list[tuple[str, Any]]]:
-    """The requests in lists that one batch each can hold."""
+    """The requests in lists that each fit into one batch."""
     part: list[tuple[str, Any]] = []
     size = 0
     for custom_id, body in bodies.items():
@@ -40,15 +40,15 @@ def parts_of(bodies: Mapping[str, Any]) -> Iterator[list[tuple[str, Any]]]:
 
 
 def outcomes_of(content: bytes) -> Iterator[tuple[str, Reply | Fault]]:
-    """Id and outcome of each row of a result file that can be read."""
-    for line in content.split(b"\n"):  # not splitlines: JSON may hold what Unicode calls line ends
+    """Id and outcome of each readable row of a result file."""
+    for line in content.split(b"\n"):  # not splitlines: JSON may contain other line separators of Unicode
         row = _outcome(line)
         if row is not None:
             yield row
 
 
 def _outcome(line: bytes) -> tuple[str, Reply | Fault] | None:
-    """Id and outcome of a result row, None if it can't be read; the cause of an error stands in one of two places."""
+    """Id and outcome of a result row, None if it cannot be read. An error is in the row or in the response's body."""
     try:
         row = json.loads(line)
         custom_id, response = row["custom_id"], row.get("response") or {}
@@ -63,5 +63,5 @@ def _outcome(line: bytes) -> tuple[str, Reply | Fault] | None:
         return custom_id, Fault(str(error.get("code") or "batch_error"), str(error.get("message")), transient=True)
     try:
         return custom_id, error_fault(response["status_code"], error)
-    except ConfigError as problem:  # the rest of the batch has ended too, and is to be read
+    except ConfigError as problem:  # the rest of the batch has ended too and is still read
         return custom_id, Fault("refused", str(problem))

@@ -1,7 +1,7 @@
-"""Tokens and dollars of a run, over all its processes, and the limit that no request may pass.
+"""Counts tokens and dollars of a run over all its processes, and refuses requests that could exceed its limit.
 
-A request is paid in two steps: its upper bound is set aside before it is sent, and what it did cost is booked after.
-Prices are in `prices.yaml`, with their date. Knows no server.
+The upper bound of a request's cost is set aside before it is sent; its actual cost is booked afterwards. Prices are in
+`prices.yaml`, with their date. Knows no server.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from eval.config import ConfigError
 
 PRICES = Path(__file__).with_name("prices.yaml")
 WRAPPING = 64
-"""Tokens that a server may put around a request beyond its JSON text."""
+"""Tokens that a server may add to a request beyond its JSON text."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars per million tokens of one model."""
+    """The price of one model, in US dollars per million tokens."""
 
     input: float
     cached_input: float
@@ -34,13 +34,13 @@ class Price:
     date: str
 
     def of(self, usage: Usage) -> float:
-        """Dollars of a request."""
+        """The cost of a request in US dollars."""
         fresh = usage.input - usage.cached
         return (fresh * self.input + usage.cached * self.cached_input + usage.output * self.output) / 1e6
 
 
 def price_of(model: str, *, batch: bool = False, path: Path = PRICES) -> Price | None:
-    """The price of a model or of a dated version of it; None if the table does not know it."""
+    """The price of a model or of a dated version of it; None if the table does not have it."""
     table = strict_yaml.load(path.read_text(encoding="utf-8"))
     entry = table["models"].get(re.sub(r"-\d{4}-\d{2}-\d{2}$", "", model))
     if entry is None or None in entry.values():
@@ -57,7 +57,7 @@ class Budget:
         """Open the account.
 
         Raises:
-            ConfigError: there is a limit and no price to hold it with.
+            ConfigError: there is a limit but no price to apply it with.
         """
         if limit is not None and price is None:
             raise ConfigError(
@@ -89,23 +89,23 @@ class Budget:
 
     @property
     def spent_in_all(self) -> float:
-        """By the run, earlier processes included."""
+        """Spent by the run, including earlier processes."""
         return self.spent_before + self.spent
 
     def __str__(self) -> str:
-        """What the run has spent, such as "$1.25 of $20.00"; empty where no price is known."""
+        """What the run has spent, such as "$1.25 of $20.00"; empty if no price is known."""
         if self.price is None:
             return ""
         return f"${self.spent_in_all:.2f}" + ("" if self.limit is None else f" of ${self.limit:.2f}")
 
     def at(self, price: Price | None) -> Budget:
-        """An account at another price for what is left of this one, which `take_over` books here."""
+        """An account for what is left of this one, at another price; `take_over` books its spending here."""
         other = Budget(price, self.limit)
         other.spent_before, other._log = self.spent_in_all, self._log
         return other
 
     def bound(self, body: Mapping[str, Any], output_tokens: int) -> float:
-        """The most that a request can cost: no token is shorter than a byte. Infinite where no price holds."""
+        """Upper bound of a request's cost: a token has at least one byte. Infinite if it is too long for the price."""
         if self.price is None:
             return 0.0
         tokens = len(json.dumps(body)) + WRAPPING
@@ -113,7 +113,7 @@ class Budget:
         return float("inf") if too_long else self.price.of(Usage(tokens, output_tokens))
 
     def hold(self, dollars: float) -> bool:
-        """Set an upper bound aside; False if the limit might be passed."""
+        """Set an upper bound aside; returns False if the limit could be exceeded."""
         if self.limit is not None and self.spent_in_all + self.held + dollars > self.limit:
             return False
         self.held += dollars
@@ -125,10 +125,10 @@ class Budget:
         return Fault("budget", f"${self.spent_in_all:.4f} of ${self.limit} are spent by this run; raise budget_usd")
 
     def settle(self, held: float, usage: Usage | None, *, billable: bool = True) -> float | None:
-        """Release what was set aside for a request and book what it did cost: all of it, if its usage is not known.
+        """Release what was set aside for a request and book its cost: all of it, if the usage is unknown.
 
         Args:
-            billable: False for a request that the server refused.
+            billable: False for a request that the server rejected.
         """
         self.under_way -= 1
         self.held = self.held - held if self.under_way else 0.0  # sums of floats leave a remainder
@@ -154,7 +154,7 @@ class Budget:
 
     @property
     def totals(self) -> dict[str, Any]:
-        """Tokens and dollars for a manifest; dollars are None where no price is known."""
+        """Tokens and dollars for a manifest; dollars are None if no price is known."""
         return {
             "input_tokens": self.tokens.input,
             "cached_input_tokens": self.tokens.cached,

@@ -1,4 +1,4 @@
-"""A client of any server that speaks chat completions: one request in, a `Reply` or a `Fault` out."""
+"""An asynchronous client of a chat-completions endpoint: one request in, a `Reply` or a `Fault` out."""
 
 from __future__ import annotations
 

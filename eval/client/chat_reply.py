@@ -1,6 +1,6 @@
-"""What a chat completion request comes back as: a `Reply`, or the `Fault` that kept it from having one.
+"""The outcome of a chat-completion request: a `Reply`, or the `Fault` because of which there is none.
 
-Knows the protocol's shapes and error codes, and nothing of what was asked.
+Knows the protocol's response formats and error codes, but nothing about the content of requests.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from openai import APIStatusError, OpenAIError
 
 OUT_OF_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""Codes of an empty account. They come as 429 too, and no waiting helps; their wording is not looked at, because some
-servers word a mere concurrency limit the same way."""
+"""Error codes of an exhausted account: their status is 429, too, but waiting does not help. Messages are ignored, since
+some servers use the same wording for a concurrency limit."""
 SAME_FOR_ALL = frozenset(
     {"invalid_api_key", "model_not_found", "unsupported_parameter", "unsupported_value", "unknown_parameter"}
 )
-"""Codes that every other request of the run would get as well."""
+"""Error codes that every other request of the run would get as well."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply that arrived whole. Read `finish` before `text`: a cut-off reply has text too."""
+    """A complete response. Check `finish` before `text`: a truncated reply has text, too."""
 
     text: str | None
     finish: str | None
     refusal: str | None
     model: str | None
-    """The model that the server says has replied."""
+    """The model that replied, according to the server."""
     usage: Usage | None
-    """None: the server didn't say."""
+    """None if the server did not report it."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Fault:
     wait_s: float | None = None
     """Seconds that the server asks to wait."""
     billable: bool = False
-    """Whether the server may have done the work all the same."""
+    """Whether the server may have processed the request anyway."""
 
 
 def reply_of(body: str | Mapping[str, Any]) -> Reply | Fault:
-    """Read the body of a successful response, whatever a server may have put there."""
+    """Parse the body of a successful response; anything unexpected is a `Fault`."""
     try:
         response = json.loads(body) if isinstance(body, str) else body
         choice = response["choices"][0]
@@ -90,7 +90,7 @@ def fault_of(error: OpenAIError) -> Fault:
     """Classify an error of the SDK.
 
     Raises:
-        ConfigError: it would befall every request of the run.
+        ConfigError: every request of the run would get it.
     """
     from httpx2 import ConnectError, ConnectTimeout
     from openai import APIConnectionError, APIStatusError
@@ -107,7 +107,7 @@ def error_fault(status: int, error: Mapping[str, Any], wait_s: float | None = No
     """Classify an error response by its status and its `error` object: `code` decides, never the wording.
 
     Raises:
-        ConfigError: it would befall every request of the run.
+        ConfigError: every request of the run would get it.
     """
     code, detail = error.get("code"), f"HTTP {status}: {str(error.get('message', error))[:500]}"
     if code in OUT_OF_QUOTA:
@@ -148,7 +148,7 @@ def _string(value: Any) -> str | None:
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The `usage` object of a response; None where there is none, or none that can be read."""
+    """The `usage` object of a response; None if it is missing or malformed."""
     if not isinstance(usage, Mapping):
         return None
     given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")

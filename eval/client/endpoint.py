@@ -1,4 +1,4 @@
-"""Where a model is asked and with which key, checked as far as it can be without a request."""
+"""The server of a model and its API key, checked as far as possible without a request."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from eval.config import ConfigError
 
 OPENAI = "https://api.openai.com/v1"
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
-"""What a model may be asked to spend on reasoning; which of them it takes is for the server to say."""
+"""Which of these a model supports is up to the server."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server that speaks chat completions."""
+    """A chat-completions server."""
 
     base_url: str
     api_key: str = field(repr=False)
     server: str | None
-    """Its name, to stand with what comes from it, because its model of some name may be another; None for OpenAI's."""
+    """Its name, recorded with its results: a model name may mean another model there. None for OpenAI's."""
 
 
 def endpoint_for(model: str, base_url: str, api_key_variable: str | None, *, whose: str) -> Endpoint:
@@ -30,10 +30,10 @@ def endpoint_for(model: str, base_url: str, api_key_variable: str | None, *, who
 
     Args:
         api_key_variable: name of the environment variable that holds the key; None for a server without keys.
-        whose: the part of the configuration that asks, such as "judge", for messages.
+        whose: the part of the configuration that names it, such as "judge", for messages.
 
     Raises:
-        ConfigError: the address is none, the key is missing, or the model is OpenAI's and has no date.
+        ConfigError: the URL is not valid, the key is missing, or the model is OpenAI's and has no date.
     """
     server = server_name(base_url, f"{whose}.base_url")
     at_openai = server == server_name(OPENAI)

@@ -1,4 +1,4 @@
-"""What came of each question to a model, counted, and the stop when nothing ever comes of one.
+"""Counts the outcomes of questions to a model, and stops a run in which no reply is readable.
 
 Knows neither what was asked nor what a good reply is.
 """
@@ -12,48 +12,48 @@ from eval.client.chat_reply import Reply
 from eval.config import ConfigError
 
 HOPELESS = 20
-"""Replies that may be unreadable before the first one is read; then the run is stopped, because each is paid."""
+"""If this many replies are unreadable before the first readable one, the run is stopped: each reply is paid for."""
 
 
 class ReplyLedger:
-    """Counts questions by their end: one of the caller's good ends, or the kind of a failure."""
+    """Counts questions by outcome: a name that the caller gives to a success, or the kind of a failure."""
 
     def __init__(self) -> None:
         self.questions: Counter[str] = Counter()
         self.models: Counter[str] = Counter()
-        """Replies by the model that the server says has written them."""
+        """Number of replies by model, as the server names it."""
         self._good = 0
         self._unreadable: Counter[str] = Counter()
         self._example = ""
 
     def good(self, end: str) -> None:
-        """A question has its answer, new or from before."""
+        """Count a question with an answer, new or cached."""
         self.questions[end] += 1
         self._good += 1
 
     def failed(self, kind: str) -> None:
-        """A question has no answer."""
+        """Count a question without an answer."""
         self.questions[kind] += 1
 
     def replied(self, reply: Reply) -> None:
-        """A reply arrived, readable or not."""
+        """Count a reply, readable or not."""
         self.models[reply.model or "unnamed"] += 1
 
     def unreadable(self, kind: str, detail: str) -> None:
-        """A reply arrived that holds no answer."""
+        """Count a reply that contains no answer."""
         self.failed(kind)
         self._unreadable[kind] += 1
         self._example = detail
 
     def stop_if_hopeless(self, who: str, sought: str, setting: str) -> None:
-        """Stop when many replies were unreadable and none ever was not.
+        """Stop the run if many replies were unreadable and none was readable.
 
         Args:
-            sought: what the replies should have held.
-            setting: name of the option that bounds their length.
+            sought: what the replies should contain.
+            setting: name of the option that limits their length.
 
         Raises:
-            ConfigError: so it is; it names the failure that is most common.
+            ConfigError: they were; the message names the most common failure.
         """
         replies = self._unreadable.total()
         if replies >= HOPELESS and not self._good:

@@ -1,6 +1,6 @@
-"""The one JSON object that a reply with JSON-schema output must be, read strictly.
+"""Parses the JSON object of a reply with JSON-schema output, strictly.
 
-Servers differ in how well they keep a schema, so none is trusted. What can't be read is a `Fault` with a kind to count.
+Servers differ in how well they enforce a schema, so none is trusted. Anything else is a `Fault`, counted by its kind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from eval.client.chat_reply import Fault, Reply
 
 
 def object_of(reply: Reply, names: Collection[str]) -> dict[str, Any] | Fault:
-    """The fields of a reply that its model finished; how the reply ended is looked at before its text."""
+    """The fields of a finished reply; its finish reason is checked before its text."""
     if reply.finish == "length":
         return Fault("truncated", "the reply was cut off at max_completion_tokens")
     if reply.finish == "content_filter":

@@ -1,8 +1,8 @@
-"""Replies by the hash of what was asked, in a folder that any number of processes on any number of machines share.
+"""Replies by the hash of their request, in a folder shared by any number of processes on any number of machines.
 
 Each process appends to a JSONL file that no other process writes to, and reads the files of all processes when the
 cache is opened. No file is rewritten and no lock is needed between machines, so the folder may be on a network file
-system. Knows nothing of what is stored.
+system. Knows nothing about the content.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eval.config import ConfigError
 logger = logging.getLogger(__name__)
 
 DEFAULT = "~/.cache/userturn"
-"""Value of USERTURN_CACHE where it is not set."""
+"""Value of USERTURN_CACHE if it is not set."""
 
 
 def expanded(path: Path) -> Path:
@@ -38,7 +38,7 @@ class ResponseCache:
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Nothing is read or created yet.
+        """Reads and creates nothing yet.
 
         Args:
             path: folder; `~` and environment variables in it are expanded. None keeps the entries in memory.
@@ -49,10 +49,10 @@ class ResponseCache:
         """By key; None for a removed entry."""
 
     def open(self) -> None:
-        """Create the folder and read its entries, unless that is done; every other method calls this first.
+        """Create the folder and read its entries, if that is not done yet; every other method calls this first.
 
         Raises:
-            ConfigError: the folder can't be read or written.
+            ConfigError: the folder cannot be read or written.
         """
         if self.path is None or self._file is not None:
             return

@@ -1,4 +1,4 @@
-"""The name of a server, to stand with what came from it."""
+"""The name of a server, recorded with its results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def server_name(base_url: str, setting: str = "base_url") -> str:
         setting: where the URL comes from, for messages.
 
     Raises:
-        ConfigError: it is no http(s) URL.
+        ConfigError: it is not an http(s) URL.
     """
     try:
         url = urlsplit(base_url)

@@ -19,7 +19,7 @@ class Spender(Protocol):
 
 
 def start_spending(by: str, asked: object, folder: Path) -> None:
-    """Open the cache of `asked` and resume its budget from what the run in `folder` has spent; nothing if it is free.
+    """Open the cache of `asked` and resume its budget from what the run in `folder` has spent, if it is paid.
 
     Called by the process that owns the folder, before it starts a long stage.
 
@@ -27,7 +27,7 @@ def start_spending(by: str, asked: object, folder: Path) -> None:
         by: the role of `asked` in the run, such as "judge"; different for each.
 
     Raises:
-        ConfigError: the cache or the record of earlier spending can't be used.
+        ConfigError: the cache or the record of earlier spending cannot be used.
     """
     if isinstance(asked, Spender):
         asked.budget.resume(SpendingLog(folder, by))

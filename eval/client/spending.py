@@ -1,7 +1,7 @@
 """What a run has spent on paid requests, over all its processes: `spent.jsonl` in its folder, a line per request.
 
-A line is written when the outcome of a request is known, so killing a process loses the requests that are in flight,
-at most. One process at a time writes to a folder.
+A line is written when the outcome of a request is known, so killing a process loses at most the requests in
+flight. One process at a time writes to a folder.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class SpendingLog:
         """Record one request; once this returns, killing the process does not lose it.
 
         Args:
-            usage: None: the server didn't say.
-            dollars: None: no price is known.
+            usage: None if the server did not report it.
+            dollars: None if no price is known.
 
         Raises:
-            ConfigError: the file can't be written.
+            ConfigError: the file cannot be written.
         """
         tokens = usage or Usage(0, 0)
         counts = dict(zip(TOKENS, (tokens.input, tokens.cached, tokens.output), strict=True))
@@ -83,7 +83,7 @@ def spent_in(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The whole lines of a file, if there is one."""
+    """The complete lines of a file, if it exists."""
     if path.is_file():
         with path.open("rb") as lines:
             yield from (line for line in lines if line.endswith(b"\n"))

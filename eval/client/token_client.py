@@ -1,4 +1,4 @@
-"""A client of any server that speaks completions with prompts of token ids: one request in, ids or a `Fault` out."""
+"""An asynchronous client of a completions endpoint with prompts of token ids: one request in, ids or a `Fault` out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a completions request with a prompt of token ids comes back as: the ids that were generated, or a `Fault`.
+"""The outcome of a completions request with a prompt of token ids: the generated ids, or a `Fault`.
 
 Servers return ids in one of two places: `token_ids` of a choice (vLLM's `return_token_ids`), or the tokens of its
-`logprobs`, written "token_id:17" (`return_tokens_as_token_ids`). Text is not looked at: control tokens may lack in it.
+`logprobs`, written "token_id:17" (`return_tokens_as_token_ids`). Text is ignored: it may lack control tokens.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from eval.client.chat_reply import Fault, Usage, usage_of
 
 MARK = "token_id:"
 NO_IDS = "no_token_ids"
-"""Kind of the fault of a server that does not return any."""
+"""Kind of the fault if a server does not return ids."""
 
 
 class NoIds(Exception):
-    """A choice is whole and has no ids."""
+    """A choice is complete but has no ids."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class TokenChoice:
     ids: tuple[int, ...]
     finish: str
     log_probs: tuple[float, ...] | None
-    """Of the ids, where they were asked for."""
+    """Of the ids, if requested."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class TokenReply:
 
     choices: tuple[TokenChoice, ...]
     prompt_ids: tuple[int, ...] | None
-    """The prompt as the server says to have read it."""
+    """The prompt as the server read it, if it reports it."""
     usage: Usage | None
 
 
 def token_reply_of(body: str | Mapping[str, Any]) -> TokenReply | Fault:
-    """Read the body of a successful response, whatever a server may have put there."""
+    """Parse the body of a successful response; anything unexpected is a `Fault`."""
     try:
         response = json.loads(body) if isinstance(body, str) else body
         choices = sorted(response["choices"], key=lambda choice: choice["index"])
@@ -63,7 +63,7 @@ def token_reply_of(body: str | Mapping[str, Any]) -> TokenReply | Fault:
 
 
 def _told(body: str | Mapping[str, Any]) -> str:
-    """A body in a few words. One with choices may hold what a model said to a gated question, and is not quoted."""
+    """A short description of a body. One with choices may contain a reply to a gated question and is not quoted."""
     text = str(body)
     return f"a body of {len(text)} characters with choices" if "choices" in text else repr(text[:200])
 

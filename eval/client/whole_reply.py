@@ -1,4 +1,4 @@
-"""Asking once more, with more room, for a reply that was cut off. Knows nothing of what is asked."""
+"""Repeats a request with a higher token limit if its reply was truncated. Knows nothing about its content."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from eval.client.chat_client import ChatClient
 from eval.client.chat_reply import Fault, Reply
 
 LARGER = 4
-"""A reply that was cut off is asked for once more with this many times the tokens: reasoning may have used them up."""
+"""A truncated reply is requested once more with this many times the tokens: reasoning may have used them up."""
 
 
 async def complete_whole(
     client: ChatClient, body: Mapping[str, Any], *, quotable: bool = True
 ) -> tuple[Reply | Fault, float | None]:
-    """What came of a request and its cost in US dollars, as from `ChatClient.complete`; both requests are paid."""
+    """Outcome and cost in US dollars of a request, as from `ChatClient.complete`; both requests are paid for."""
     outcome, dollars = await client.complete(body, quotable=quotable)
     if isinstance(outcome, Reply) and outcome.finish == "length":
         outcome, more = await client.complete(_larger(body), quotable=quotable)
@@ -25,7 +25,7 @@ async def complete_whole(
 
 
 def cost_bound(budget: Budget, body: Mapping[str, Any]) -> float | None:
-    """US dollars that a request costs at most, asked once and again with more room, faults aside; None: no price."""
+    """Upper bound in US dollars of a request and its repetition, not counting retries; None without a price."""
     if budget.price is None:
         return None
     return sum(budget.bound(asked, asked["max_completion_tokens"]) for asked in (body, _larger(body)))
