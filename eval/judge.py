@@ -1,4 +1,4 @@
-"""The interface of judges: dialogues in, a judgement or a failure for each out. It knows no model under test.
+"""The interface of judges: dialogues in, a judgement or a failure for each out. Knows no model under test.
 
 Implementations are in `eval/judges/`, one file each, as a class `Judge` with the members of the protocol below.
 """

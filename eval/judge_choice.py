@@ -1,4 +1,4 @@
-"""A judge that a command line names: `--judge local`, `--judge openai --judge.model NAME`. It knows no judge."""
+"""A judge chosen on the command line: `--judge local`, `--judge openai --judge.model NAME`. Knows no judge."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def chosen_judge(arguments: Sequence[str], prog: str, where: str = "judge") -> P
 
     Raises:
         ValueError: there is no such judge.
-        ConfigError: it takes no such option, or no such value of one.
+        ConfigError: it has no such option, or a value is not valid.
     """
     judge = load(JudgeChoice, list(arguments), prog=prog, about="").judge
     return checked("eval.judges", "Judge", where)(judge)
 
 
 def refuse_unbounded(config: Plugin, judge: Judge, missing: int, where: str = "judge") -> None:
-    """Refuse a judge that is paid for and that nothing bounds.
+    """Refuse a paid judge without a budget.
 
     Args:
         missing: user turns that it has to judge.
         where: what its options are called on the command line.
 
     Raises:
-        ConfigError: says what it would cost at most, and how to bound it.
+        ConfigError: the judge has none; the message says what it would cost at most, and how to set one.
     """
     if missing and judge.cost_bound and config.options.get("budget_usd") is None:
         raise ConfigError(

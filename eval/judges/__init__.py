@@ -1,1 +1,1 @@
-"""Judges of user turns, one file each: `class Judge` with `id`, `measured` and `judge(dialogues)`."""
+"""Judges of user turns, one file each: `class Judge` with `id`, `measured`, `cost_bound` and `judge(dialogues)`."""

@@ -1,7 +1,8 @@
-"""A language model as judge, behind OpenAI's API or any server that speaks chat completions with JSON-schema output.
+"""A language model as judge, on OpenAI's API or any chat-completions server with JSON-schema output.
 
-What it is told is in `openai.yaml` beside it. It streams, asks nothing twice, and keeps no failure. Before it asks
-anything new, it looks whether the model still decides the items of `openai_canary.yaml` as it did at first.
+Its instructions are in `openai.yaml` next to this file. Judgements are yielded as they arrive and cached; failures are
+not cached. Before the first new question, it checks that the model still decides the items of `openai_canary.yaml` as
+it did at first.
 """
 
 from __future__ import annotations
@@ -29,36 +30,36 @@ from eval.model_judge.online_judge import OnlineJudge
 PROMPT = Path(__file__).with_suffix(".yaml")
 CANARY = PROMPT.with_stem(f"{PROMPT.stem}_canary")
 LONGEST = 16_000
-"""Bytes of a conversation that an estimate reckons with: an answer of 2,048 tokens has about half of them."""
+"""Size in bytes of the conversation that a cost bound assumes: an answer of 2,048 tokens has about half as many."""
 LONG = (Message("user", ""), Message("assistant", "x" * LONGEST), Message("user", ""))
 CACHE = Path("$USERTURN_CACHE/judgements")
 
 
 class Judge:
-    """Asks a model about each user turn, many at once, and believes only replies that keep the schema.
+    """Asks a model about each user turn, with concurrent requests, and accepts only replies that match the schema.
 
     Args:
-        model: at OpenAI, a dated id, because an alias moves to another model some day.
-        base_url: where the server's `/chat/completions` is. Any but OpenAI's is named in the id of the judge: what
-            stands at another address is another judge, with judgements of its own.
+        model: at OpenAI a dated id, because an alias may point to another model later.
+        base_url: the server's URL, without `/chat/completions`. Unless it is OpenAI's, it is part of the judge's id:
+            a model on another server is another judge, with its own judgements.
         api_key_variable: name of the environment variable that holds the key; None for a server without keys.
         mode: "batch" sends files that are answered within a day, at half the price.
         reasoning_effort: None leaves it to the server.
-        max_completion_tokens: reasoning included.
+        max_completion_tokens: including reasoning.
         budget_usd: US dollars that this judge may spend in a run; the remaining rows then fail with kind "budget".
             Spending of earlier processes of the run counts (`spent.jsonl` in its folder), except for requests that were
             in flight when one was killed. Without a run folder (`eval.agreement`) the limit is per process.
         cache: folder of judgements, shared by all runs, also across machines that mount it. By default it is in the
             folder that USERTURN_CACHE names, else in `~/.cache/userturn`. None caches in memory only.
-        canary: ask the items of `openai_canary.yaml` before the first question, and stop if more verdicts than chance
-            explains are not what they were when this judge first gave them. Their cost is in the budget, at the price
-            of online requests. Without a cache there is nothing to compare with, and they are not asked.
-        concurrency: most requests at once; it adapts below that.
+        canary: judge the items of `openai_canary.yaml` before the first question, and stop if more verdicts differ from
+            this judge's first ones than chance explains. Their cost counts in the budget, at the price of online
+            requests. Without a cache there is nothing to compare with, and they are not judged.
+        concurrency: largest number of concurrent requests; reduced while the server rejects some.
         attempt_s: seconds for one attempt.
         request_s: seconds for one dialogue with all its attempts.
         call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
-        backoff_s: seconds before the first retry, at most; doubled for each further one.
-        poll_s: seconds between looks at a batch.
+        backoff_s: largest delay in seconds before the first retry; doubled for each further one.
+        poll_s: seconds between two requests for the status of a batch.
     """
 
     def __init__(
@@ -83,8 +84,8 @@ class Judge:
         """Check everything that can be checked without a request.
 
         Raises:
-            ConfigError: the key is missing, the address is none, the model has no date, or a budget has no price to
-                hold it with.
+            ConfigError: the key is missing, the URL is not valid, the model has no date, or there is a budget but no
+                price to apply it with.
         """
         endpoint = endpoint_for(model, base_url, api_key_variable, whose="judge")
         key = endpoint.api_key
@@ -109,7 +110,7 @@ class Judge:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What this judge has done since it was made, over all its calls: questions, attempts, tokens, dollars."""
+        """Usage since it was made, over all calls: questions, attempts, tokens, dollars."""
         canary = {"canary": dict(self._canary.measured)} if self._canary and self._canary.measured else {}
         return {**self._store.measured, "attempts": dict(self._client.attempts), **canary, **self.budget.totals}
 
@@ -117,8 +118,8 @@ class Judge:
         """Each dialogue with its judgement or failure. One call at a time.
 
         Raises:
-            ConfigError: the account is out of quota, the key is refused, no request of the run can succeed, or the
-                model decides otherwise than it did under the same id.
+            ConfigError: the account is out of quota, the key is rejected, no request of the run can succeed, or the
+                model decides differently than it did under the same id.
         """
         return self._judge.judge(dialogues)
 

@@ -1,1 +1,1 @@
-"""How a language model is asked to judge: prompt, verdict, cache, one by one or in batches."""
+"""Judging with a language model: prompt, verdict, cached judgements, canary; online or in batches."""

@@ -1,4 +1,4 @@
-"""Judging by a model through batches: questions are collected first, results come when a batch has ended."""
+"""Judging through the Batch API: questions are collected first; results arrive when a batch has ended."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from eval.model_judge.judgement_store import JudgementStore, free
 
 
 class BatchJudge:
-    """Asks each different question once, and goes on with the batches of a run that was stopped."""
+    """Asks each distinct question once, and resumes with the batches of a run that was stopped."""
 
     def __init__(
         self, prompt: JudgePrompt, client: BatchClient, store: JudgementStore, check: Callable[[], None]
     ) -> None:
-        """Put the parts together; `check` is called before questions are sent, and raises if they must not be."""
+        """`check` is called before questions are sent, and raises if they must not be."""
         self._prompt, self._client, self._store, self._check = prompt, client, store, check
 
     def judge(self, dialogues: Iterable[Dialogue]) -> Generator[tuple[Dialogue, Judgement | Failure], None, None]:
@@ -42,7 +42,7 @@ class BatchJudge:
         self._check()
         for key, outcome, dollars in self._client.complete(bodies, self._store.cache, self._prompt.judge_id):
             about = asked.pop(key, [])
-            gated = not about or any(map(is_gated, about))  # of an earlier run, nobody knows about what
+            gated = not about or any(map(is_gated, about))  # of an earlier run: its dialogue is unknown
             result = self._store.keep(key, outcome, dollars, gated=gated)
             for dialogue in about:
                 yield dialogue, result

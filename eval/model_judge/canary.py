@@ -1,7 +1,7 @@
-"""Does a judge behind a server still decide as it did at first? A fixed set of items is asked again, never recalled.
+"""Detects that a judge's model has changed: it judges fixed items again, and the verdicts are compared.
 
-A model can change behind an id that stays the same. Its new verdicts would then stand beside old ones as if one judge
-had given them. The first verdict on each item is kept in the judge's cache, for good; what it is now is compared.
+A model can change while its id stays the same. Its new verdicts would be mixed with old ones as if one judge had given
+them. The first verdict on each item stays in the judge's cache for good; the current one is compared with it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from eval.model_judge.verdict import Verdict, read
 logger = logging.getLogger(__name__)
 
 GENUINE_BOUND, LABEL_BOUND = 1 / 8, 1 / 3
-"""Shares of the compared items of which the binary, or the label, may change: a judge that samples varies a little."""
+"""Largest share of items whose `genuine` may change, and whose verdict may: a judge that samples varies a little."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """An item that is decided otherwise than at first."""
+    """An item that is decided differently than at first."""
 
     item: str
     first: Verdict
@@ -42,7 +42,7 @@ class Change:
 
     @property
     def binary(self) -> bool:
-        """Whether it changed from genuine to not, or the other way."""
+        """Whether `genuine` has changed."""
         return self.first.genuine != self.now.genuine
 
     def __str__(self) -> str:
@@ -50,26 +50,26 @@ class Change:
 
 
 class Canary:
-    """The items of one judge: `check` asks them all once and compares; later calls do nothing."""
+    """The canary items of one judge: `check` judges them all once and compares; later calls do nothing."""
 
     def __init__(self, path: Path, prompt: JudgePrompt, kept: ResponseCache) -> None:
         """Read the items.
 
         Args:
             path: YAML of `name: {query, response, user_turn}`.
-            kept: where first verdicts are; it must outlive the process, or there is nothing to compare with.
+            kept: holds the first verdicts; must outlive the process, or there is nothing to compare with.
         """
         items = yaml.safe_load(path.read_text(encoding="utf-8"))
         self._questions = {name: prompt.question(_messages(**item)) for name, item in items.items()}
         self._judge_id, self._kept = prompt.judge_id, kept
         self.passed = False
-        """Whether the check has been made and the judge may go on."""
+        """Whether the check was made and the judge passed it."""
         self._refusal: ConfigError | None = None
         self.measured: dict[str, int] = {}
         """Items "asked", "failed" (no verdict now) and "changed"; empty before the check."""
 
     async def check(self, client: ChatClient) -> None:
-        """Ask every item and compare its verdict with the first one, which is kept if there is none yet.
+        """Judge every item and compare its verdict with the first one, which is stored if there is none yet.
 
         Raises:
             ConfigError: more verdicts have changed than chance explains, or no request of the run can succeed.
@@ -113,7 +113,7 @@ class Canary:
         return None if Verdict(**first) == now else Change(name, Verdict(**first), now)
 
     def _refusal_of(self, changes: list[Change], compared: int) -> ConfigError | None:
-        """Why the judge can't go on, or None."""
+        """The error if too many verdicts have changed, else None."""
         binaries = sum(change.binary for change in changes)
         if binaries <= GENUINE_BOUND * compared and len(changes) <= LABEL_BOUND * compared:
             return None

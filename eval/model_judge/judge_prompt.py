@@ -1,7 +1,7 @@
-"""What a language model is told when it judges: instructions from a YAML, and the conversation as quoted data.
+"""The prompt of a judging model: instructions from a YAML, and the conversation as quoted data.
 
-The instructions depend on the YAML and on `eval/labels.py` alone. Nothing that a conversation holds can reach them, end
-the quotation, or become a control token of the server's chat template.
+The instructions depend only on the YAML and on `eval/labels.py`. No text of a conversation can change them, end the
+quotation, or become a control token of the server's chat template.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class JudgePrompt:
         """Read the instructions.
 
         Args:
-            request: the other fields of each request: the model, and what it is asked to do differently.
-            server: whose model it is, because another server's model of that name may be another; None for OpenAI's.
+            request: the other fields of each request, such as the model and its reasoning effort.
+            server: name of the server, where the model's name may mean another model; None for OpenAI's.
         """
         template = Template(yaml.safe_load(path.read_text(encoding="utf-8"))["instructions"])
         self.instructions = template.substitute(labels="\n".join(f"- {name}: {LABELS[name]}" for name in LABELS))
@@ -65,7 +65,7 @@ class JudgePrompt:
 
 
 def quoted(messages: Sequence[Message]) -> str:
-    """A conversation as one JSON object; parsing it gives back every text."""
+    """A conversation as one JSON object; parsing it returns every text unchanged."""
     conversation = {
         "context": [{"role": message.role, "text": message.text} for message in messages[:-1]],
         "user_turn": messages[-1].text,

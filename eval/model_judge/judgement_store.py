@@ -1,6 +1,6 @@
-"""The judgements of one judge that replies from a model: read strictly, kept, and never asked for again.
+"""The judgements of one judging model: replies are parsed strictly, judgements are cached and not requested again.
 
-A failure is counted and handed on, never kept.
+Failures are counted and returned, never cached.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class JudgementStore:
         self._ledger = ReplyLedger()
 
     def recall(self, key: str) -> Judgement | None:
-        """The judgement given before; asking for it again took no tokens and cost nothing."""
+        """The cached judgement, with no tokens and no cost; None if there is none."""
         known = self.cache.get(key)
         if known is None:
             return None
@@ -34,10 +34,10 @@ class JudgementStore:
     def keep(
         self, key: str, outcome: Reply | Fault, dollars: float | None, *, gated: bool = False
     ) -> Judgement | Failure:
-        """Read what came of a question; a judgement is on disk when this returns.
+        """Parse the outcome of a question; once this returns, a judgement is in the cache.
 
         Args:
-            gated: the question is about gated text, which a reply may quote and an error that stops the run may not.
+            gated: whether the question has gated text, which an error that stops the run must not quote.
         """
         if isinstance(outcome, Fault):
             self._ledger.failed(outcome.kind)
@@ -61,19 +61,19 @@ class JudgementStore:
         return judgement
 
     def stop_if_hopeless(self) -> None:
-        """Stop when many replies hold no verdict and none ever did.
+        """Stop the run if many replies contain no verdict and none did.
 
         Raises:
-            ConfigError: so it is; it names the failure that is most common.
+            ConfigError: they do; the message names the most common failure.
         """
         self._ledger.stop_if_hopeless(self._judge_id, "verdict", "judge.max_completion_tokens")
 
     @property
     def measured(self) -> dict[str, Any]:
-        """Questions by what came of them ("judged", "known before", or the kind of a failure), replies by model."""
+        """Questions by outcome ("judged", "known before", or the kind of a failure), replies by model."""
         return self._ledger.measured
 
 
 def free(judgement: Judgement) -> Judgement:
-    """The same judgement for a dialogue that nothing was spent on, so that sums over rows are what was spent."""
+    """The judgement for a dialogue that nothing was spent on, so that sums over rows are what was spent."""
     return replace(judgement, tokens=0, cost=None if judgement.cost is None else 0.0)

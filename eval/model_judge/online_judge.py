@@ -1,4 +1,4 @@
-"""Judging by a model while the dialogues come: many requests at once, each result as it arrives."""
+"""Judging with concurrent requests: each result is yielded as it arrives."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from eval.model_judge.judge_prompt import JudgePrompt, Question
 from eval.model_judge.judgement_store import JudgementStore, free
 
 AHEAD = 2
-"""Dialogues in hand for each request under way, so that a free slot never waits for the consumer."""
+"""Dialogues read ahead for each concurrent request, so that a free slot never waits for the consumer."""
 
 Result = Judgement | Failure
 
 
 class OnlineJudge:
-    """Asks each different question once, even when its copies are under way together."""
+    """Asks each distinct question once, even if copies of it are in progress at the same time."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class OnlineJudge:
         call_s: float | None = None,
         canary: Canary | None = None,
     ) -> None:
-        """Put the parts together.
+        """Combine the parts; sends nothing.
 
         Args:
             call_s: seconds for one call of `judge`; what is not judged by then fails with kind "deadline".
-            canary: checked before the first question that is not known.
+            canary: checked before the first question that is not in the cache.
         """
         self._prompt, self._client, self._store, self._call_s = prompt, client, store, call_s
         self._canary = canary
@@ -91,7 +91,7 @@ class OnlineJudge:
         return result
 
     async def _check(self) -> None:
-        """Wait for the canary's check, which all questions share: one of them that is out of time doesn't end it."""
+        """Wait for the canary's check, which all questions share; the timeout of one question does not cancel it."""
         if self._canary is None:
             return
         if self._checking is None:

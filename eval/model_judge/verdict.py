@@ -1,6 +1,6 @@
-"""The form in which a judge must answer, and the strict reading of what it did answer.
+"""The JSON schema of a judge's reply, and its strict parser.
 
-What can't be read is a `Failure` with a kind to count, never a label and never a score.
+Anything else is a `Failure`, counted by its kind, never a label and never a score.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Verdict:
 
 
 def read(reply: Reply) -> Verdict | Failure:
-    """The verdict of a reply that its model finished; how the reply ended is looked at before its text."""
+    """The verdict of a finished reply; its finish reason is checked before its text."""
     return _verdict(object_of(reply, SCHEMA["properties"]))
 
 
 def parse(text: str) -> Verdict | Failure:
-    """Read exactly one JSON object with exactly the fields of `SCHEMA`, each once and of its type."""
+    """Parse exactly one JSON object with exactly the fields of `SCHEMA`, each once and of its type."""
     return _verdict(parse_object(text, SCHEMA["properties"]))
 
 
