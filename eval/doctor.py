@@ -1,9 +1,9 @@
-"""Look whether a run can start, in a minute, before an hour of a GPU is spent on it.
+"""Check in about a minute whether a run can start, before GPU hours are spent on it.
 
     python -m eval.doctor --config configs/train/sft_smollm2.yaml [--some.field VALUE ...] [--processes N] [--json]
 
-Takes the configuration of eval.probe, eval.sweep, train.sft, train.rl or data_gen.run, with their own options. Ends
-with 0 for go, 1 for no-go, 2 for a configuration that cannot be read. It runs in one process whatever N is.
+Takes the configuration of eval.probe, eval.sweep, train.sft, train.rl or data_gen.run, with their own options. Exits
+with 0 for go, 1 for no-go, 2 for a configuration that cannot be read. Runs in one process whatever N is.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _shown(found: Iterator[tuple[str, Finding]], console: Console) -> Iterator[t
 
 
 def _quieten() -> None:
-    """What libraries say of themselves stays out of the findings."""
+    """Keep the libraries' own messages out of the findings."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()

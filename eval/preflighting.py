@@ -1,7 +1,7 @@
-"""Which command a configuration is for, and what is to be checked before it: files of a package's `preflight/`.
+"""Finds the command that a configuration is for, and its checks: files in the `preflight/` folders of the packages.
 
 Each has `CONFIG`, the model of the command's configuration, and `checks(config)`; for training, `checks(config,
-processes)`. The packages are found by name, so that this one need not import those that stand on it.
+processes)`. Packages are found by name, so that `eval` does not import those that depend on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PACKAGES = ("eval", "train", "data_gen")
 
 
 def preflights() -> dict[str, ModuleType]:
-    """What can be checked, by the command, such as "train.sft"."""
+    """The preflight modules by command, such as "train.sft"."""
     folders = [(package, f"{package}.preflight") for package in PACKAGES if find_spec(package)]
     return {
         f"{package}.{name}": plugin.load(folder, name)
@@ -45,6 +45,6 @@ def command_of(values: Mapping[str, Any], where: str) -> str:
 
 
 def _misfits(config: Any, values: Mapping[str, Any]) -> int:
-    """Keys that a configuration does not have, and keys that it lacks."""
+    """Number of keys that the configuration does not have, plus required keys that `values` lacks."""
     required = {name for name, field in config.model_fields.items() if field.is_required()}
     return len(values.keys() - config.model_fields.keys()) + len(required - values.keys())

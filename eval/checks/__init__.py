@@ -1,1 +1,1 @@
-"""What is looked at before a run starts, one subject a file; `eval/preflight/` and its like put them together."""
+"""Checks before a run starts, one subject per file; the `preflight/` folder of each package lists them per command."""

@@ -1,4 +1,4 @@
-"""Whether the cache of a paid judge or teacher can be written, and which machines share it there."""
+"""Whether the cache of a paid judge or teacher can be written, and which machines share it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TODO = "choose a folder that all nodes see and that outlives jobs: export USERTU
 
 
 def cache_checks(paid: Iterable[tuple[str, type, Mapping[str, Any]]]) -> list[Check]:
-    """A check "cache of NAME" for each (name, class, options) of a judge or teacher with a cache, equal ones once."""
+    """A check "cache of NAME" for each (name, class, options) of a judge or teacher with a cache; one per cache."""
     checks: dict[object, Check] = {}
     for name, made, options in paid:
         option = inspect.signature(made).parameters.get("cache")

@@ -1,4 +1,4 @@
-"""Whether the real tokenizer's template keeps the prefix contract: what opens a turn begins the whole conversation."""
+"""Whether the model's chat template keeps the prefix contract: the ids that open a turn begin the conversation's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def template_check(chat_format: Callable[[], ChatFormat]) -> Check:
 
 
 def awkward(chat_format: ChatFormat) -> Iterator[tuple[Message, ...]]:
-    """Conversations of texts that templates and tokenizers stumble over: control tokens, white space, no text."""
+    """Conversations of texts that are hard for templates and tokenizers: control tokens, white space, no text."""
     control = "".join(sorted(chat_format.tokenizer.added_tokens_encoder)[:40])
     for text in ("Text.", f"a {control} b", "  two spaces  ", "\n\nlines\n\n", "</think> after", ""):
         yield tuple(Message("assistant" if turn % 2 else "user", text) for turn in range(4))

@@ -1,4 +1,4 @@
-"""Whether the run folder can be written, and whether what a run leaves there has room."""
+"""Whether the run folder can be written, and whether the disk has room for what the run leaves there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eval.checks.finding import Check, Finding, failed, passed, warned
 from eval.checks.model_files import gigabytes
 
 LITTLE = 10**9
-"""Bytes that rows, logs and tables may take."""
+"""Bytes reserved for rows, logs and tables."""
 
 
 def disk_check(folder: Path, needed: Callable[[], tuple[int, str]], needs: tuple[str, ...] = ()) -> Check:
@@ -35,6 +35,6 @@ def disk_check(folder: Path, needed: Callable[[], tuple[int, str]], needs: tuple
 
 
 def nearest(folder: Path) -> Path:
-    """`folder`, or the folder above it that exists."""
+    """`folder`, or its nearest parent that exists."""
     path = folder.expanduser().absolute()
     return next(place for place in (path, *path.parents) if place.exists())

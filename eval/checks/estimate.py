@@ -1,4 +1,4 @@
-"""What a run will take: hours, tokens and dollars, in a line. Who knows the work knows how much of it there is."""
+"""The estimate of a run in one line: hours, tokens and dollars. Callers know the work and compute them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from eval.checks.finding import Finding, passed, warned
 
 LONG = 24.0
-"""Hours that are worth a second thought."""
+"""An estimate of more hours is a warning."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run takes; None where something is not known."""
+    """What a run takes; None if unknown."""
 
     hours: float | None
     tokens: int
@@ -25,7 +25,7 @@ class Estimate:
     """Work that the hours do not include, such as "probes"."""
 
     def finding(self) -> Finding:
-        """A line; a warning where hours or dollars are not known, or more than `LONG` hours."""
+        """The estimate in a line; a warning if hours or dollars are unknown, or hours exceed `LONG`."""
         dollars = "dollars unknown" if self.dollars is None else f"${self.dollars:,.2f} at most"
         told = f"{self._hours()}, {self.tokens:,} tokens, {dollars} ({self.basis})"
         advice = list(self._advice())

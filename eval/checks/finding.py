@@ -1,4 +1,4 @@
-"""What a check finds: pass, warn, fail or not checked, in a line, and what to do about it. It knows no check."""
+"""The result of a check: pass, warn, fail or not checked, in one line, and what to do about it. Knows no check."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Literal
 from eval.config import ConfigError
 
 SPLIT = re.compile(r"; |(?<=\))\. (?=\w)")
-"""Where an error's text stops saying what is wrong and begins to say what to do."""
+"""Separates, in an error's text, what is wrong from what to do."""
 Status = Literal["pass", "warn", "fail", "not checked"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of a check."""
+    """The result of a check."""
 
     status: Status
     told: str
@@ -24,42 +24,42 @@ class Finding:
     todo: str = ""
     """What to do about it."""
     shown: str = ""
-    """More lines for a person to look at, such as an example."""
+    """More lines for inspection, such as an example."""
 
 
 def passed(told: str, shown: str = "") -> Finding:
-    """All is well."""
+    """The finding that nothing is wrong."""
     return Finding("pass", told, shown=shown)
 
 
 def warned(told: str, todo: str, shown: str = "") -> Finding:
-    """The run would start, and may disappoint."""
+    """The finding that the run would start, but with a problem."""
     return Finding("warn", told, todo, shown)
 
 
 def failed(told: str, todo: str) -> Finding:
-    """The run would fail, or be worth nothing."""
+    """The finding that the run would fail, or that its results would be useless."""
     return Finding("fail", told, todo)
 
 
 def unchecked(told: str, todo: str = "") -> Finding:
-    """Nothing could be said here."""
+    """The finding that this cannot be checked here."""
     return Finding("not checked", told, todo)
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something to look at."""
+    """One check of a run."""
 
     name: str
     look: Callable[[], Finding]
     """A `ConfigError` that it raises is a failure: "what is wrong; what to do"."""
     needs: tuple[str, ...] = ()
-    """Checks without whose success there is nothing to look at."""
+    """Names of checks without whose success this one cannot run."""
 
 
 def examine(checks: Iterable[Check]) -> Iterator[tuple[str, Finding]]:
-    """(name, finding) of each check, in order, as each is known."""
+    """Run the checks in order; yields (name, finding) of each."""
     lacking: set[str] = set()
     for check in checks:
         missing = [name for name in check.needs if name in lacking]

@@ -1,4 +1,4 @@
-"""Whether the Hub can be reached; where it can't, its client looks in its cache alone, and doesn't try for minutes."""
+"""Whether the Hub can be reached; if not, its client uses its cache alone instead of retrying for minutes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 HUB = "https://huggingface.co"
 SECONDS = 3.0
 TRUE = {"1", "ON", "YES", "TRUE"}
-"""What huggingface_hub takes for true in its environment variables; "0" is false (`huggingface_hub/constants.py`)."""
+"""Values that huggingface_hub reads as true in environment variables; "0" is false (`huggingface_hub/constants.py`)."""
 
 
 def offline_without_hub() -> bool:
-    """Switch the Hub's client to its cache where the Hub can't be reached; whether that was done.
+    """Switch the Hub's client to offline mode if the Hub cannot be reached; returns whether that was done.
 
-    Call it before anything of the Hub is imported.
+    Must be called before huggingface_hub is imported.
     """
     proxies = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
     if _is_offline() or any(os.environ.get(name) for name in proxies):
@@ -31,6 +31,6 @@ def offline_without_hub() -> bool:
 
 
 def _is_offline() -> bool:
-    """Whether the environment has switched the client to its cache already, read as the client reads it."""
+    """Whether the environment already sets offline mode, read as the client reads it."""
     value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
     return value.upper() in TRUE

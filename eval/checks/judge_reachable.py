@@ -1,4 +1,4 @@
-"""Whether a judge can be reached: one canary is judged, as rows will be."""
+"""Whether a judge can be reached: it judges one known user turn in the same way as rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CANARY = Dialogue(
         Message("user", "Why does each cake take 3 eggs? Would 4 of the 6 eggs do for two small cakes?"),
     ),
 )
-"""A turn that follows up, whatever a judge may think of finer ones."""
+"""A clear follow-up, whatever a judge decides in harder cases."""
 NOW = {"cache": None, "mode": "online", "attempt_s": 10.0, "request_s": 20.0, "call_s": 40.0}
-"""Options of a judge that asks its server at once and does not wait for long: a remembered verdict reaches nobody."""
+"""Options with which a judge asks its server at once and does not wait long; a cached verdict would prove nothing."""
 
 
 def judge_checks(judges: Sequence[tuple[str, Plugin]]) -> list[Check]:
-    """A check "judge" for each of (whose it is, judge), and one of its cache; equal ones once."""
+    """A check for each (name, judge), and one of its cache; equal ones are checked once."""
     checks: dict[str, Check] = {}
     for whose, judge in judges:
         checks.setdefault(repr(judge.model_dump()), _check(whose, judge))
@@ -36,10 +36,10 @@ def judge_checks(judges: Sequence[tuple[str, Plugin]]) -> list[Check]:
 
 
 def open_judge(judge: Plugin, **options: Any) -> Judge:
-    """The judge, with those of `options` that it takes in place of its own.
+    """The judge, with those of `options` that it supports in place of its own.
 
     Raises:
-        ConfigError: a setting of it cannot work.
+        ConfigError: one of its settings cannot work.
     """
     made = plugin.load("eval.judges", judge.name).Judge
     known = inspect.signature(made.__init__).parameters

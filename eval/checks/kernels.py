@@ -1,4 +1,4 @@
-"""Which device the model runs on, and whether its layers run there on fast kernels or on the named slow path."""
+"""Which device the model runs on, and whether its linear attention has fast kernels there or runs on a slow path."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from eval.checks.finding import Check, Finding, failed, passed, warned
 from eval.checks.model_files import model_settings
 
 PACKAGES = {"fla": "flash-linear-attention", "causal_conv1d": "causal-conv1d"}
-"""Of linear attention: module to import, and the name to install it by. One alone is not enough."""
+"""Packages of linear attention: module to import, and name to install. Both are needed."""
 HOPPER, BLACKWELL = 9, (10, 12)
 """Major numbers of compute capabilities."""
 TRITON = "3.7.1"
-"""Before it, fla's backward of the gated delta rule is wrong on Hopper (fla-org/flash-linear-attention#640)."""
+"""In earlier versions, fla's backward pass of the gated delta rule is wrong on Hopper
+(fla-org/flash-linear-attention#640)."""
 SLOW = "transformers' plain torch path, right and more than ten times slower"
 
 
@@ -32,7 +33,7 @@ class Device:
 
 
 def device_here() -> Device | None:
-    """The first GPU, None on a machine without one that torch can use."""
+    """The first GPU; None if there is none that torch can use."""
     import torch
 
     if not torch.cuda.is_available():
@@ -70,10 +71,10 @@ def kernels_check(folder: Callable[[], Path], *, refused: bool = False) -> Check
 
 
 def kernels(layers: list[str], versions: Mapping[str, str], device: Device | None, refused: bool) -> Finding:
-    """What linear attention among `layers` runs on.
+    """The finding on what linear attention among `layers` runs on.
 
     Args:
-        versions: of the installed ones of `PACKAGES` and of "triton", by module.
+        versions: versions of the installed ones of `PACKAGES` and of "triton", by module.
     """
     linear = layers.count("linear_attention")
     if not linear:

@@ -1,4 +1,4 @@
-"""Whether the model's files are here and whole. Nothing is fetched: a compute node may have no network."""
+"""Whether the model's files are present and complete. Downloads nothing: a compute node may have no network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def local_folder(model: str, revision: str | None) -> Path:
     """The folder of `model`, on disk or in the Hub's cache.
 
     Raises:
-        ConfigError: there is none, or a part of it is missing.
+        ConfigError: there is none, or some of its files are missing.
     """
     if Path(model).expanduser().is_dir() or not HUB_ID.fullmatch(model) or model.startswith(LOCAL_STARTS):
         return model_folder(model, revision)
@@ -52,7 +52,7 @@ def model_settings(folder: Path) -> PretrainedConfig:
     """The configuration of the model in `folder`.
 
     Raises:
-        ConfigError: this version of transformers doesn't know it.
+        ConfigError: this version of transformers does not support it.
     """
     from transformers import AutoConfig
 
@@ -70,5 +70,5 @@ def weights_bytes(folder: Path) -> int:
 
 
 def gigabytes(size: float) -> str:
-    """Bytes as people read them."""
+    """A size in bytes as text in GB."""
     return f"{size / 1e9:.2f} GB" if size < 1e10 else f"{size / 1e9:,.0f} GB"

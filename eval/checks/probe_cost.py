@@ -1,4 +1,4 @@
-"""What a probe takes, before it starts: rows, tokens, hours and the judge's dollars."""
+"""The cost of a probe before it starts: tokens, hours and the judge's dollars."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from eval.sweep_config import Cell
 from eval.sweep_estimate import measured_speed, sampled_speed, work_of
 
 HEAVY = 1.5e9
-"""Bytes of weights from which on a CPU would not speak a few turns in a minute."""
+"""Size of weights, in bytes, above which a CPU would need more than about a minute for a few turns."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What probes lack, over all cells."""
+    """The work left to do, over all cells."""
 
     tokens: int
     dollars: float | None
 
 
 def lacking(cells: Sequence[Cell], tasks: Tasks) -> Work:
-    """What the run folders of `cells` lack of the rows of `tasks`, which they share."""
+    """The work left to do in the run folders of `cells`, which share the rows of `tasks`."""
     works = [work_of(cell, tasks.dialogues, open_judge(cell.config.judge).cost_bound) for cell in cells]
     dollars = [work.dollars for work in works]
     known = None if None in dollars else sum(one for one in dollars if one is not None)
@@ -36,7 +36,7 @@ def lacking(cells: Sequence[Cell], tasks: Tasks) -> Work:
 
 
 def speed_of(cell: Cell, tasks: Tasks, folder: Path) -> tuple[float | None, str]:
-    """Generated tokens per second, None if it can't be measured here; and where the number is from."""
+    """Generated tokens per second, None if that cannot be measured here; and the source of the number."""
     if speed := measured_speed([cell.config.run_dir]):
         return speed, f"{speed:.0f} tokens/s in {cell.config.run_dir}"
     if cell.config.engine.name != "transformers":
@@ -51,7 +51,7 @@ def speed_of(cell: Cell, tasks: Tasks, folder: Path) -> tuple[float | None, str]
 
 
 def probe_estimate(cells: Sequence[Cell], tasks: Tasks, folder: Path) -> Finding:
-    """The finding "estimate" of cells of one model."""
+    """The finding "estimate" for cells of one model."""
     work = lacking(cells, tasks)
     if not work.tokens:
         return Estimate(0.0, 0, work.dollars, "no token is missing").finding()

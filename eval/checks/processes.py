@@ -1,4 +1,4 @@
-"""How many processes a training run will have: as given, as the Slurm job has GPUs, or as the run was started with."""
+"""The number of processes of a training run: as given, one per GPU of the Slurm job, or as the run was started with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Processes(NamedTuple):
 
     @property
     def check(self) -> Check:
-        """The check "processes", which says the number and where it is from."""
+        """The check "processes", which reports the number and its source."""
         return Check("processes", lambda: passed(f"{self.number} ({self.source})"))
 
 
@@ -26,8 +26,8 @@ def planned_processes(given: int | None, run_dir: Path, variables: Mapping[str, 
     """The processes of the run in `run_dir`.
 
     Args:
-        given: on the command line.
-        variables: of the environment.
+        given: the number on the command line.
+        variables: the environment variables.
     """
     if given is not None:
         return Processes(given, "--processes")
@@ -44,7 +44,7 @@ def planned_processes(given: int | None, run_dir: Path, variables: Mapping[str, 
 
 
 def _of_run(manifest: Path) -> int | None:
-    """The number in the manifest of a run, None where there is none to read."""
+    """The number in the manifest of a run; None if it cannot be read."""
     try:
         count = json.loads(manifest.read_text(encoding="utf-8"))["protocol"]["processes"]
     except (OSError, ValueError, KeyError, TypeError):

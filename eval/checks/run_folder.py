@@ -1,4 +1,4 @@
-"""Whether the run folder takes this run: it is new, or holds an earlier part of the same."""
+"""Whether the run folder can be used: it is new, or holds an earlier part of the same run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eval.run_dir import refuse_other
 def folder_check(
     folder: Path, decided: Callable[[], tuple[dict[str, Any], dict[str, Any]]], needs: tuple[str, ...]
 ) -> Check:
-    """The check "run folder"; `decided` gives protocol and selection of the run."""
+    """The check "run folder"; `decided` returns protocol and selection of the run."""
 
     def look() -> Finding:
         if refuse_other(folder, *decided()) is None:

@@ -1,4 +1,4 @@
-"""Whether the rows of the tasks are to be had; a gated set is named with the command that fetches it."""
+"""Whether the rows of the tasks can be read; the error for a gated data set has the command that downloads it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class TaskData:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the checks."""
+        """Names of the checks."""
         return tuple(f"data {name}" for name in self._config.tasks)
 
     @property
     def all(self) -> Tasks:
-        """The rows of all tasks; errors as of the checks."""
+        """The rows of all tasks; raises like the checks."""
         read = [self._of(name) for name in self._config.tasks]
         dialogues = [dialogue for tasks in read for dialogue in tasks.dialogues]
         return Tasks(dialogues, {name: check for tasks in read for name, check in tasks.checks.items()})

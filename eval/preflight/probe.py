@@ -26,11 +26,11 @@ from eval.sweep_config import Cell
 
 CONFIG = ProbeConfig
 BYTES_OF_A_ROW = 64_000
-"""Of a dialogue with two generated turns, kept as turn, row and text; generous."""
+"""Generous size of a dialogue with two generated turns, stored as turn, row and text."""
 
 
 def checks(config: ProbeConfig) -> list[Check]:
-    """Everything that a probe needs, in the order in which it needs it."""
+    """The checks of a probe, in order of dependence."""
     data = TaskData(config)
 
     @functools.cache
@@ -66,5 +66,5 @@ def checks(config: ProbeConfig) -> list[Check]:
 
 
 def vllm_pins(config: ProbeConfig) -> tuple[str, ...]:
-    """What must be installed for the engine of `config`, beside this project's own requirements."""
+    """The requirements of the engine of `config` in addition to this project's own."""
     return (required_vllm(),) if config.engine.name == "vllm" else ()

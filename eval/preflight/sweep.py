@@ -25,7 +25,7 @@ CONFIG = SweepConfig
 
 
 def checks(config: SweepConfig) -> list[Check]:
-    """Everything that the cells of a sweep need."""
+    """The checks of all cells of a sweep, in order of dependence."""
     cells = config.cells()
     data = TaskData(cells[0].config)
 
