@@ -1,8 +1,8 @@
 """How a global batch is divided among processes and the passes of each. Pure arithmetic: starts no process.
 
 `global_batch_size` is exact for any number of processes. `trl.per_device_train_batch_size` is an upper bound of the
-rows a process takes per pass: the largest size up to it with which all processes together divide the global batch is
-used, and gradients are accumulated over the number of passes that this leaves.
+rows per pass of a process: the largest size up to it that divides each process's share of the batch is used, and
+gradients are accumulated over the passes.
 """
 
 from __future__ import annotations

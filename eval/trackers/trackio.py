@@ -36,7 +36,7 @@ class Tracker:
         self.id = run_id(run.folder, ID)
         project = project_of(project)
         try:
-            with contextlib.redirect_stdout(sys.stderr):  # its messages are no output of the command
+            with contextlib.redirect_stdout(sys.stderr):  # its messages are not output of the command
                 self._run = trackio.init(
                     project=project,
                     name=f"{run.name}-{self.id}",

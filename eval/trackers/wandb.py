@@ -1,8 +1,8 @@
 """Weights & Biases: one run of a project for each run folder, grouped by experiment. Imports wandb when it is opened.
 
 Without a key or a server that answers, runs are offline: files below the run folder, and a warning says how to send
-them. Contents that runs pass to each other are artifacts named by their digest, which hold a note of it and no data: so
-the graph of data, models and evaluations is right however the files were moved, and no data leaves the machine.
+them. What runs pass to each other are artifacts that are named by its digest and contain only that: so the lineage
+of data, models and evaluations is right even if files were moved, and no data leaves the machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 ID = "wandb_run_id"
 FINISH_S = 300.0
-"""How long the end of a run waits for metrics and files to be sent."""
+"""Seconds that the end of a run waits for metrics and files to be sent."""
 
 
 class Tracker:
@@ -78,7 +78,7 @@ class Tracker:
                 settings=wandb.Settings(
                     console="off",
                     silent=True,
-                    save_code=False,  # its diff has env.sh in it
+                    save_code=False,  # its diff would contain slurm/env.sh
                     finish_timeout=FINISH_S,
                     finish_timeout_raises=True,
                 ),
