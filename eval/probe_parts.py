@@ -18,7 +18,7 @@ from eval.stored_answers import StoredAnswers
 
 
 @dataclass(frozen=True)
-class Parts:
+class ProbeParts:
     """The opened parts of one probe."""
 
     config: ProbeConfig
@@ -85,7 +85,7 @@ def row_key(protocol_sha: str, dialogue_id: str) -> str:
     return content_hash([protocol_sha, dialogue_id])
 
 
-def open_parts(config: ProbeConfig, opened: ResourceCache) -> Parts:
+def open_parts(config: ProbeConfig, opened: ResourceCache) -> ProbeParts:
     """What `config` names, with data, model and judge from `opened`.
 
     Raises:
@@ -104,4 +104,4 @@ def open_parts(config: ProbeConfig, opened: ResourceCache) -> Parts:
         make = PERTURBATIONS[config.perturbation.name]
         perturbation = make(speaker.chat_format.tokenizer, **config.perturbation.options)
     judge = opened.judge(config)
-    return Parts(config, tasks, speaker, judge, perturbation, stored, shard)
+    return ProbeParts(config, tasks, speaker, judge, perturbation, stored, shard)

@@ -21,7 +21,7 @@ from eval.dialogue import Dialogue
 from eval.gated_text import displayable
 from eval.judge import used_between
 from eval.probe_config import ProbeConfig
-from eval.probe_parts import Parts, open_parts
+from eval.probe_parts import ProbeParts, open_parts
 from eval.resources import ResourceCache
 from eval.rows import RowStore
 from eval.run_dir import RunDir, write_atomically
@@ -75,7 +75,7 @@ def probe(
 
 
 def speak(
-    parts: Parts, dialogues: list[Dialogue], turns: RowStore, run: RunDir, display: progress.Progress
+    parts: ProbeParts, dialogues: list[Dialogue], turns: RowStore, run: RunDir, display: progress.Progress
 ) -> Iterable[Dialogue]:
     """The dialogues with their user turn, on the answer of the data, another run or the model, perturbed if asked."""
     config = parts.config
@@ -94,7 +94,7 @@ def speak(
 
 
 def judge(
-    parts: Parts, spoken: Iterable[Dialogue], missing: int, rows: RowStore, run: RunDir, display: progress.Progress
+    parts: ProbeParts, spoken: Iterable[Dialogue], missing: int, rows: RowStore, run: RunDir, display: progress.Progress
 ) -> None:
     """Append every spoken dialogue to `rows`, judged or with its failure."""
     total = len(parts.tasks.dialogues)
