@@ -8,7 +8,7 @@
 #SBATCH --signal=USR1@120
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# Conversations to train on.
+# Generates the conversations to train on.
 #   sbatch slurm/data_gen.sh [configs/data_gen/FILE.yaml] [field=value ...]
 source slurm/env.sh && source slurm/launch.sh
 with_config configs/data_gen/collab.yaml "$@"

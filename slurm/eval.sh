@@ -13,7 +13,7 @@
 # Probes, an array of models x shards.
 #   [SHARDS=4] sbatch [--array=0-7] slurm/eval.sh [configs/eval/FILE.yaml] [field=value ...] \
 #     [-- run_dir=runs/base name=Base -- run_dir=runs/sft name=SFT model=runs/sft_qwen3.5-2b/model]
-# Models x shards are the tasks of the array, SHARDS of them a model; then: sbatch slurm/merge.sh runs/base runs/sft
+# The array needs models x SHARDS tasks. Then: [SHARDS=4] sbatch slurm/merge.sh runs/base runs/sft
 source slurm/env.sh && source slurm/launch.sh
 with_config configs/eval/probe_qwen3.5-2b.yaml "$@"
 share_of_array "${SHARDS:-4}" "${ARGUMENTS[@]}"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How the job files start their one command; sourced, after env.sh. Knows no field of a configuration.
+# Functions of the job files, which source it after env.sh. Knows no field of a configuration.
 set -euo pipefail
 
 USR1_STATUS=138 # of a command ended by `--signal=USR1@...`; its files are append-only, so that it can resume
@@ -11,11 +11,11 @@ refuse() {
   exit 2
 }
 
-# with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: sets ARGUMENTS, with the default if no file is given.
+# with_config DEFAULT.yaml [FILE.yaml] [field=value ...]: set ARGUMENTS, with the default if no file is given.
 with_config() {
   local default="$1"
   shift
-  if [[ "${1-}" =~ ^[^/=]*= || ! "${1-}" =~ \.ya?ml$ ]]; then # a field's value may be a file, too
+  if [[ "${1-}" =~ ^[^/=]*= || ! "${1-}" =~ \.ya?ml$ ]]; then # the value of a field may be a file, too
     set -- "$default" "$@"
   fi
   ARGUMENTS=(--config "$@")
@@ -49,7 +49,7 @@ is_preempted() {
   [[ "$shown" == *" JobState=RUNNING "* && "$shown" == *" PreemptTime="* && "$shown" != *" PreemptTime=None"* ]]
 }
 
-# refuse_a_loop COUNT LIMIT: end the job if it was requeued that often.
+# refuse_a_loop COUNT LIMIT: end the job if it was requeued COUNT times and that is LIMIT or more.
 refuse_a_loop() {
   [ "$1" -lt "$2" ] && return
   echo "job $SLURM_JOB_ID was requeued $1 times (MAX_REQUEUES=$MAX_REQUEUES, slurm/env.sh); submit it again if it makes" \
@@ -66,8 +66,8 @@ train() {
   step --ntasks-per-node=1 "${LAUNCHER[@]}" -m "$module" "${ARGUMENTS[@]}"
 }
 
-# meet: sets the address and the ports of the job, and LAUNCHER, which starts the processes of a node. The ports are below
-# 32768, where Linux begins to hand them out to connections.
+# meet: set the address and the ports of the job, and LAUNCHER, which starts the processes of a node. The ports are
+# below 32768, where Linux's ephemeral range begins.
 meet() {
   local hosts
   hosts="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
@@ -81,7 +81,7 @@ meet() {
     --master-addr "$MASTER_ADDR" --master-port "$MASTER_PORT" "$@"; exit $?' launch)
 }
 
-# share_of_array SHARDS [field=value ...] [-- MODEL'S field=value ...]...: sets ARGUMENTS of this task of the array.
+# share_of_array SHARDS [field=value ...] [-- MODEL'S field=value ...]...: set ARGUMENTS of this task of the array.
 # Tasks 0 to SHARDS-1 are the shards of the first model, the next ones those of the second.
 share_of_array() {
   local shards="$1" shared=() own=() models=0 model argument
@@ -120,7 +120,7 @@ request.build_opener(request.ProxyHandler({})).open(sys.argv[1], timeout=5)' "$1
   done
 }
 
-# beside SERVER_PID COMMAND...: run a command as long as the server lives; fails when the server ends first.
+# beside SERVER_PID COMMAND...: run a command, then end the server; if the server ends first, end the command and fail.
 beside() {
   local server="$1" command status=0
   shift

@@ -7,7 +7,7 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# Table 2 of the runs of slurm/table2.sh, checked, as a page, and the gate.
+# Table 2 of the runs of slurm/table2.sh, recomputed; the paper's tables and figures, an HTML report, and the gate.
 #   [SHARDS=4] [REPORT_TO=wandb] sbatch slurm/report.sh RUNS
 source slurm/env.sh && source slurm/launch.sh
 runs="${1:?the folder of the runs}"
@@ -22,5 +22,5 @@ python -m eval.recompute "$runs/table2"
 python -m eval.paper_tables "$runs"/probe_{base,sft,rl} --figures --out "$runs/table2/paper" "${report_to[@]}"
 python -m eval.report "$runs"/probe_{base,sft,rl} "$runs"/cross_{sft,rl} --out "$runs/table2/report.html" \
   "${report_to[@]}"
-read -r -a margins <<<"${GATE:-gsm8k=2 healthbench=0}" # points that RL may lose
+read -r -a margins <<<"${GATE:-gsm8k=2 healthbench=0}" # percentage points that RL may lose
 python -m eval.gate "$runs"/probe_base "$runs"/probe_rl "${margins[@]/#/--max-drop=}"

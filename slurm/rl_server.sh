@@ -12,7 +12,7 @@
 #SBATCH --output=slurm/logs/%x-%j.out
 # GRPO on two-turn episodes, as slurm/rl.sh, with vLLM on a node of its own.
 #   sbatch [--nodes=3] slurm/rl_server.sh MODEL [configs/train/FILE.yaml] [field=value ...]
-# The last node serves MODEL with vLLM for rollouts, the others train it. Not run yet: no GPU was at hand.
+# The last node serves MODEL with vLLM for rollouts, the others train it. Not run yet: no GPU was available.
 source slurm/env.sh && source slurm/launch.sh
 [ "$SLURM_NNODES" -gt 1 ] || refuse "slurm/rl_server.sh needs two nodes or more, one of them for vLLM: sbatch --nodes=2 ..."
 model="${1:?a model folder or Hub id comes first}" && shift

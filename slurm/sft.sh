@@ -10,7 +10,7 @@
 #SBATCH --signal=USR1@120
 #SBATCH --open-mode=append
 #SBATCH --output=slurm/logs/%x-%j.out
-# Fine-tuning.
+# Supervised fine-tuning.
 #   sbatch [--nodes=2] [--gpus-per-node=8] slurm/sft.sh [configs/train/FILE.yaml] [field=value ...]
 source slurm/env.sh && source slurm/launch.sh
 train train.sft configs/train/sft_qwen3.5-2b.yaml "$@"

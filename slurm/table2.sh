@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# All that docs/reproduce-table2.md does, as a chain of jobs that leave their folders in RUNS (runs/table2).
+# The experiment of docs/reproduce-table2.md as a chain of jobs, whose folders are in RUNS (default: runs/table2).
 #   bash slurm/table2.sh [--dry-run] [RUNS]
 #
-# Conversations -> SFT -> RL; Base, SFT and RL are probed; the trained ones speak on Base's answers too; then the table.
-# A job starts when those that it needs have succeeded, and is cancelled when one of them fails.
-# Other configurations and fields by environment, such as JUDGE="judge=local" GPUS_PER_NODE=8 bash slurm/table2.sh
+# Conversations -> SFT -> RL; Base, SFT and RL are probed; SFT and RL are also probed on Base's answers; then the table.
+# A job starts when those that it needs have succeeded, and is cancelled if one of them fails.
+# Environment variables set other configurations and fields: JUDGE="judge=local" GPUS_PER_NODE=8 bash slurm/table2.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source slurm/env.sh
@@ -36,10 +36,10 @@ probe="${PROBE_CONFIG:-configs/eval/probe_qwen3.5-2b.yaml}"
 for file in "$data" "$sft" "$rl" "$probe"; do
   [ -f "$file" ] || stop "no configuration $file"
 done
-# The budget is that of each task of an array: 5 x SHARDS tasks in all.
+# Each task of an array has this budget; there are 5 x SHARDS tasks in all.
 read -r -a judge <<<"${JUDGE:-judge.name=openai judge.model=gpt-5.4-mini-2026-03-17 judge.budget_usd=5}"
 
-# submit NAME SBATCH_ARGUMENT...: sets ID to the job's id, in a dry run to its name.
+# submit NAME SBATCH_ARGUMENT...: submit a job and set ID to its id; in a dry run, print the command.
 submit() {
   local name="$1"
   shift
