@@ -1,7 +1,7 @@
-"""Complete the folder of a data set: the conversations it lacks are made and judged, then all are filtered and written.
+"""Completes the folder of a data set: makes and judges the missing conversations, then filters and writes all of them.
 
-Below `work/`, `made.jsonl` and `judged.jsonl` grow row by row. The data files are written from them as a whole, in the
-order of the plans, and `manifest.json` comes last: where it is, the data set is complete.
+In `work/`, `made.jsonl` and `judged.jsonl` grow row by row. The data files are written from them in the order of the
+plans; `manifest.json` is written last and marks a complete data set.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from eval.run_dir import RunDir
 def generate(
     config: GenerateConfig, display: progress.Progress = progress.shown, parts: GenerationParts | None = None
 ) -> DataSet:
-    """Complete the folder of `config`; returns what is in it.
+    """Complete the folder of `config`; returns its data set.
 
     Raises:
         ConfigError: a setting cannot work, or no conversation is kept.
     """
     parts = parts or open_parts(config)
     work = config.folder / "work"
-    # Rows of other settings do no harm: a conversation is found by what decides it.
+    # Rows of other settings do no harm: the key of a conversation is a hash of what determines it.
     with (
         RunDir(work, config, {}, {"seed": None, "tasks": {}}, packages=("eval", "data_gen")) as run,
         open_rows(work / "made.jsonl") as made,
@@ -88,7 +88,7 @@ def keep(parts: GenerationParts, made: RowStore, judged: RowStore, display: prog
 
 
 def nothing_kept(filtered: Filtered) -> str:
-    """What to say of a run that kept nothing: that is no data set, but an assumption that does not hold."""
+    """The error of a run that keeps no conversation, with the most common reason."""
     reasons: Iterable[tuple[str, int]] = Counter(reject.reason.name for reject in filtered.rejects).most_common()
     ((name, times), *_) = reasons
     detail = next(reject.reason.detail for reject in filtered.rejects if reject.reason.name == name)

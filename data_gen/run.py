@@ -3,7 +3,8 @@
     python -m data_gen.run --config configs/data_gen/collab.yaml [--dry-run | --retry-failed]
 
 A killed run resumes from its last row. A finished data set is only read: its files keep their hashes, which training
-runs have in their manifests. With `--retry-failed` what failed in it is retried, and it is written again.
+runs have in their manifests. With `--retry-failed`, conversations that failed are retried, and it is written
+again.
 """
 
 from __future__ import annotations

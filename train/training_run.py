@@ -68,7 +68,7 @@ def language_model(trainer: Trainer) -> PreTrainedModel:
 def measure(
     probe: HeldOutProbe, trainer: Trainer, base: Path, chat_format: ChatFormat, name: str, step: int, folder: Path
 ) -> Measured:
-    """Probe a trainer's model at `step` and keep the rows below `folder`.
+    """Probe a trainer's model at `step` and keep the rows in a subfolder of `folder`.
 
     Runs on the main process, which shares the result.
 

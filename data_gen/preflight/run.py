@@ -24,7 +24,7 @@ WORDS_TO_TOKENS = 1.4
 
 
 def checks(config: GenerateConfig) -> list[Check]:
-    """Everything that making a data set needs."""
+    """The checks of a data generation run, in order of dependence."""
     teacher_class = plugin.load("data_gen.teachers", config.teacher.name).Teacher
 
     @functools.cache

@@ -1,4 +1,4 @@
-"""What is checked before `python -m eval.probe`."""
+"""Preflight checks of `python -m eval.probe`."""
 
 from __future__ import annotations
 

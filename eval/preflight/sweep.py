@@ -1,4 +1,4 @@
-"""What is checked before `python -m eval.sweep`: each model once, with the rows and the judge that cells share."""
+"""Preflight checks of `python -m eval.sweep`: of each model once, with the rows and the judge that cells share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked before `python -m train.rl`."""
+"""Preflight checks of `python -m train.rl`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked before `python -m train.sft`."""
+"""Preflight checks of `python -m train.sft`."""
 
 from __future__ import annotations
 
