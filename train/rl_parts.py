@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,8 +28,6 @@ from train.turn_boundary import TurnBoundary
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
     from trl import GRPOConfig as Arguments
-
-logger = logging.getLogger(__name__)
 
 SERVER = {f"vllm_{name}" for name in ("server_base_url", "server_host", "server_port", "server_timeout", "group_port")}
 """TRL's settings for the address of vLLM's server, which may be on another node after a restart."""
