@@ -42,7 +42,7 @@ def _withheld_message(message: Message) -> Message:
 
 
 def withheld(text: str) -> str:
-    """What stands in place of a text: equal for equal ones; an empty text stays, which is a finding."""
+    """The placeholder of a text: equal for equal texts; an empty text stays empty, which is informative."""
     if not text:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -134,7 +134,7 @@ def complete(
 
 
 def nothing_judged(rows: Iterable[Dialogue]) -> str:
-    """What to say of a run in which every row failed: that is no result, but an assumption that does not hold."""
+    """The error of a run in which every row failed, with the most common failure."""
     failures = [row.failure for row in map(displayable, rows) if row.failure]
     kinds = Counter((failure.stage, failure.kind) for failure in failures)
     ((stage, kind), times), *_ = kinds.most_common()
@@ -143,7 +143,11 @@ def nothing_judged(rows: Iterable[Dialogue]) -> str:
 
 
 def open_rows(path: Path) -> RowStore:
-    """The row store at `path`; a damaged one is a setting that cannot work."""
+    """The row store at `path`.
+
+    Raises:
+        ConfigError: it cannot be opened, or is damaged.
+    """
     try:
         return RowStore(path)
     except (OSError, ValueError) as error:

@@ -21,7 +21,7 @@ def write_training_record(model: Path, *, method: str, base: str, reward_judge: 
 
     Args:
         base: id of the weights that training began with.
-        reward_judge: id of the judge whose decisions were rewarded, if one's were.
+        reward_judge: id of the judge whose decisions were rewarded, if there was one.
     """
     record = {"method": method, "base": base, "reward_judge": reward_judge}
     write_atomically(model / FILE, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
@@ -31,7 +31,7 @@ def read_training_record(model: Path) -> dict[str, Any]:
     """The record in a model folder; empty where it has none, as a model that was not trained here.
 
     Raises:
-        ConfigError: the file is no such record.
+        ConfigError: the file is not such a record.
     """
     try:
         record = json.loads((model / FILE).read_text(encoding="utf-8"))

@@ -70,7 +70,7 @@ class Budget:
         self.spent_before = 0.0
         """By earlier processes of the run."""
         self.held = 0.0
-        """Set aside for requests under way."""
+        """Set aside for requests in progress."""
         self.under_way = 0
         self.tokens = Usage(0, 0)
         """Of this process."""
