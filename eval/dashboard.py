@@ -1,4 +1,4 @@
-"""Make a workspace and a report of Weights & Biases that set Base, SFT and RL side by side.
+"""Make a workspace and a report of Weights & Biases that show Base, SFT and RL side by side.
 
     python -m eval.dashboard --project P [--entity E] [--group EXPERIMENT] [--tasks gsm8k,ifbench] [--dry-run]
 
@@ -20,7 +20,7 @@ from eval.wandb_server import has_key
 
 ABOUT = "Make a W&B workspace and report: Table 2, rates over steps and temperatures, label shares, episodes."
 SOMEBODY = "ENTITY"
-"""Stands for the entity where nothing is sent and none is given."""
+"""Placeholder for the entity in a dry run without --entity."""
 
 
 @command()
@@ -48,7 +48,7 @@ def _default_entity() -> str:
     """The entity that the key belongs to.
 
     Raises:
-        ConfigError: the server can't be reached, or refuses.
+        ConfigError: the server cannot be reached, or rejects the key.
     """
     import wandb
 

@@ -1,4 +1,4 @@
-"""A workspace and a report of Weights & Biases that set Base, SFT and RL side by side. Builds them, and sends nothing.
+"""A workspace and a report of Weights & Biases that show Base, SFT and RL side by side. Builds them; sends nothing.
 
 They show what runs of `report_to: wandb` log: `eval/TASK/RATE` over `eval/temperature`, `probe/TASK/RATE` and `train/*`
 over `train/global_step`, and the tables `table2`, `eval/labels` and `episodes`.

@@ -1,4 +1,4 @@
-"""What an engine is: token ids in, token ids and a finish reason out. It knows no roles and no text.
+"""The interface of engines: token ids in, token ids and a finish reason out. Knows no roles and no text.
 
 Implementations live in `eval/engines/`, one file each, as a class `Engine` with the members of the protocol below.
 """
@@ -41,17 +41,17 @@ class Completion:
     ids: tuple[int, ...]
     finish: Literal["stop", "length"]
     log_probs: tuple[float, ...] | None = None
-    """Of the ids under the model itself, temperature 1 and nothing cut off; from engines that were asked for them."""
+    """Of the ids at temperature 1, without top-p and top-k; from engines that were asked for them."""
 
 
 def refusal(prompt: Prompt, sampling: Sampling, max_context: int, vocabulary: int) -> Failure | None:
-    """Why an engine does not take this prompt; None where it does.
+    """Why an engine cannot complete this prompt; None if it can.
 
     Args:
-        vocabulary: tokens that the weights know.
+        vocabulary: number of tokens in the model's vocabulary.
 
     Raises:
-        ConfigError: a token that the weights don't know.
+        ConfigError: a token is not in the vocabulary.
     """
     if not prompt.ids:
         return Failure("generate", "empty_prompt", "the prompt has no tokens")
@@ -70,7 +70,7 @@ class Engine(Protocol):
     """Token ids in, completions out."""
 
     dtype: str
-    """Precision that it computes in, such as "float32": rows of different precision are not added up."""
+    """Precision that it computes in, such as "float32": rows of different precision are not pooled."""
     max_context: int
     """Tokens of prompt and completion together that the model can hold."""
 

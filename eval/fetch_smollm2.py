@@ -125,7 +125,7 @@ def _save(gguf: Path, folder: Path) -> None:
 
 
 def _tokenizer(gguf: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
-    """The tokenizer in the GGUF file, with what transformers 5.17 loses on the way put right.
+    """The tokenizer in the GGUF file, restoring what transformers 5.17 loses in the conversion.
 
     It reads the end token from the place of the start token. It knows nothing of `tokenizer.ggml.pre = smollm`, which
     says that every digit is a token of its own before the byte-level split ("  5" is two tokens, not three). Its

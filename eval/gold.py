@@ -1,8 +1,8 @@
-"""User turns with careful labels: the JSONL that judges are measured on, one item a row.
+"""Labelled user turns that judges are measured on: a JSONL file with one item per row.
 
 A row has `messages` (a context that ends in an assistant response; `role` and `content` each), `user_turn`, `label` and
-`genuine`, and may have `id`, `context`, `task`, `source`, `temperature`, `finish`, `weight`, and `judgements`: what
-judges said of it, `{judge id: {"label": ..., "genuine": ...}}`. Knows no judge.
+`genuine`, and may have `id`, `context`, `task`, `source`, `temperature`, `finish`, `weight`, and `judgements`: the
+decisions of judges on it, `{judge id: {"label": ..., "genuine": ...}}`. Knows no judge.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class GoldItem:
     """Who wrote the user turn: a model's name, or "written"."""
     temperature: float | None
     weight: float = 1.0
-    """How many user turns it stands for: uneven where the sample prefers some of them."""
+    """Number of user turns that it represents; varies if the sample is not uniform."""
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
-    """What judges said of it, by their id."""
+    """Decisions of judges on it, by their id."""
 
 
 def read_gold(path: Path) -> list[GoldItem]:

@@ -1,8 +1,10 @@
 """Plans sample sizes: rows needed to detect a difference between two follow-up rates, and widths of intervals.
 
-python -m eval.plan --base 0.01 --difference 0.05
-python -m eval.plan --base 0.367 --difference 0.05 --paired --discordant 0.2 --family 5
-python -m eval.plan --base 0.02 --n 300
+    python -m eval.plan --base 0.01 --difference 0.05
+    python -m eval.plan --base 0.367 --difference 0.05 --paired --discordant 0.2 --family 5
+    python -m eval.plan --base 0.02 --n 300
+
+Rates and differences are shares in [0, 1].
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ def make_plan(options: argparse.Namespace) -> dict[str, Any]:
     """The numbers for both output formats; rates and half-widths lie in 0 to 1.
 
     Raises:
-        ValueError: a number outside its range.
+        ValueError: a number is outside its range, or options do not fit together.
     """
     if options.family < 1:
         raise ValueError(f"--family {options.family}: a family has at least one test")

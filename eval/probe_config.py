@@ -1,4 +1,4 @@
-"""What one probe run is told: which weights, spoken to how, on which rows, judged by whom."""
+"""Configuration of one probe: model, chat format, engine, sampling, tasks and judge."""
 
 from __future__ import annotations
 

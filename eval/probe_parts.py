@@ -1,4 +1,4 @@
-"""What a probe works with, made from its configuration: dialogues, graders, speaker, judge, and the protocol of all."""
+"""The components of a probe, opened from its configuration: dialogues, graders, speaker and judge; and its protocol."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class ProbeParts:
     judge: Judge
     perturbation: Perturbation | None
     stored: StoredAnswers | None
-    """Where answers come from that the model does not generate here."""
+    """The source of answers that the model does not generate in this run."""
     shard: ShardRows | None = None
-    """Which rows `tasks` has of those that the configuration names, where it names a shard."""
+    """The rows of the shard, if the configuration has one."""
 
     @cached_property
     def protocol(self) -> dict[str, Any]:
-        """What rows must share to be added up."""
+        """The settings that rows must share to be pooled."""
         config, chat_format = self.config, self.speaker.chat_format
         return {
             "model": self.speaker.model_id,
@@ -51,7 +51,7 @@ class ProbeParts:
 
     @property
     def _answers_protocol(self) -> dict[str, Any]:
-        """Whose answers the user turns react to, and how those were made."""
+        """Whose answers the user turns follow, and how those were generated."""
         if self.stored:
             return self.stored.protocol
         answers = self.config.answers.model_dump()

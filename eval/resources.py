@@ -1,4 +1,4 @@
-"""Data, models and judges that configurations name, opened once and kept, so that several probes share them."""
+"""Opens data, models and judges of configurations once, so that several probes share them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Check = Callable[[Dialogue], bool | None]
 
 @dataclass(frozen=True)
 class Tasks:
-    """The rows of the chosen tasks, and what grades them."""
+    """The rows of the chosen tasks, and their graders."""
 
     dialogues: list[Dialogue]
     checks: dict[str, Check]
@@ -30,7 +30,7 @@ class Tasks:
 
 
 class ResourceCache:
-    """Opens what a configuration names, or gives what another one has opened: the weights of one model at a time."""
+    """Opens what a configuration names, or returns what is open already. Holds the weights of one model at a time."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Tasks] = {}
@@ -49,10 +49,10 @@ class ResourceCache:
         return self._tasks[named]
 
     def speaker(self, config: ProbeConfig) -> Speaker:
-        """The model with its chat format, its tokens counted from zero; weights are read with its first turn.
+        """The model with its chat format and a new token count; weights are read when it generates its first turn.
 
         Raises:
-            ConfigError: the model is incomplete, or its tokenizer is none of that format.
+            ConfigError: the model is incomplete, or its tokenizer does not fit the format.
         """
         named = _named(config, "model", "revision", "format", "history", "engine")
         if named not in self._speakers:
@@ -73,7 +73,7 @@ class ResourceCache:
 
 
 def _named(config: ProbeConfig, *fields: str) -> str:
-    """What is the same for configurations that are equal in `fields`."""
+    """A key that is equal for configurations with equal `fields`."""
     return content_hash(config.model_dump(mode="json", include=set(fields)))
 
 

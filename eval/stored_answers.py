@@ -13,15 +13,15 @@ from eval.summary import answer_of
 
 
 def asks(dialogue: Dialogue) -> bool:
-    """Whether a model has to answer it: it did not fail to load, is no control and has no response of the data."""
+    """Whether a model has to answer it: it did not fail to load, has no real user turn and no response from data."""
     return dialogue.failure is None and not dialogue.real_user and dialogue.messages[-1].role == "user"
 
 
 class StoredAnswers:
-    """Gives each dialogue the answer that a finished run folder has for it.
+    """Adds to each dialogue the answer that a finished run folder has for it.
 
     Raises:
-        ConfigError: no such run, an unfinished one, or one whose answers were perturbed.
+        ConfigError: the run is missing or unfinished, or its answers were perturbed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,7 +35,7 @@ class StoredAnswers:
         if run.perturbed:
             raise ConfigError(f"answers_from: {folder} has perturbed answers; name a run without a perturbation")
         self.protocol = {part: run.protocol[part] for part in ("answers_from", "answers", "answers_sha")}
-        """What a run with these answers has in its protocol for them."""
+        """The part of a run's protocol that describes these answers."""
         self.protocol["answers_from"] = run.protocol["answers_from"] or run.protocol["model"]
 
     def are_of(self, model: str) -> bool:
@@ -43,7 +43,7 @@ class StoredAnswers:
         return bool(self.protocol["answers_from"] == model)
 
     def asked(self, dialogues: Sequence[Dialogue]) -> list[Dialogue]:
-        """Those that a model answers, which alone make a cross condition: a response of the data is everyone's.
+        """Those that a model answers; only they make a cross condition: a response from the data is every model's.
 
         Raises:
             ConfigError: there is none.
@@ -54,7 +54,7 @@ class StoredAnswers:
         return found
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
-        """`dialogue` with the stored answer and its grade; one that ends in the data's own answer passes as it is."""
+        """`dialogue` with the stored answer and its grade; one that ends in an answer from the data is unchanged."""
         if dialogue.messages[-1].role == "assistant":
             return dialogue
         if dialogue.id not in self._answers:

@@ -1,9 +1,9 @@
-"""Where the time of a process goes: wall seconds by what it did, each second counted once.
+"""Measures where a process spends its time: wall-clock seconds by activity, each counted once.
 
-    with spent("load"): ...            inside another one, its time is taken out of the outer one's
-    for row in each("judge", rows):    the time in which the iterator makes the next item, not what is done with it
+    with spent("load"): ...            within another one, its time is not counted for the outer one
+    for row in each("judge", rows):    the time that the iterator takes for the next item, not that of the loop's body
 
-One thread is timed, the first that asks. It knows no run and no engine.
+Only the thread that imports this module first is timed. Knows no run and no engine.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 REST = "bookkeeping"
-"""What passes outside of everything else."""
+"""The name of the time outside of all other activities."""
 
 
 class Clock:
-    """Adds up seconds by name; what is entered inside something else pauses it."""
+    """Adds up seconds by name; an inner activity pauses the outer one."""
 
     def __init__(self) -> None:
         self._seconds: defaultdict[str, float] = defaultdict(float)
@@ -32,7 +32,7 @@ class Clock:
 
     @contextmanager
     def spent(self, name: str) -> Iterator[None]:
-        """What is done inside counts as `name`; another thread's time does not count, for it is nobody's wait."""
+        """Count the time in this context as `name`; does nothing in other threads."""
         if get_ident() != self._thread:
             yield
             return
@@ -45,7 +45,7 @@ class Clock:
             self._entered.pop()
 
     def each(self, name: str, items: Iterable[T]) -> Iterator[T]:
-        """The same items, the making of each counted as `name`."""
+        """The same items; the time until each is available counts as `name`."""
         iterator = iter(items)
         while True:
             with self.spent(name):
@@ -68,7 +68,7 @@ class Clock:
 
 
 CLOCK = Clock()
-"""Of the process."""
+"""The clock of this process."""
 spent, each = CLOCK.spent, CLOCK.each
 
 
@@ -81,7 +81,7 @@ def spent_since(before: Mapping[str, float]) -> dict[str, float]:
 
 @contextmanager
 def profiled(path: Path | None) -> Iterator[None]:
-    """Write in which functions of this thread the time passes to `path`, however it ends; None writes nothing."""
+    """Profile this thread with cProfile and write the result to `path`, also after an error; None does nothing."""
     if path is None:
         yield
         return

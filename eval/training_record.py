@@ -1,6 +1,6 @@
-"""What a trained model folder says of its own training: from which weights, by which method, rewarded by which judge.
+"""The record of its training in a model folder: base weights, method and rewarding judge.
 
-A judge that has rewarded a model does not measure it, and whoever compares models must be able to see that.
+A judge that has rewarded a model must not evaluate it without a warning, so comparisons read the record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILE = "training.json"
 
 
 def write_training_record(model: Path, *, method: str, base: str, reward_judge: str | None = None) -> None:
-    """Leave the record in a model folder.
+    """Write the record to a model folder.
 
     Args:
         base: id of the weights that training began with.
@@ -28,7 +28,7 @@ def write_training_record(model: Path, *, method: str, base: str, reward_judge: 
 
 
 def read_training_record(model: Path) -> dict[str, Any]:
-    """The record in a model folder; empty where it has none, as a model that was not trained here.
+    """The record in a model folder; empty if it has none, as for a model that was not trained here.
 
     Raises:
         ConfigError: the file is not such a record.

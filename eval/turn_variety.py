@@ -1,6 +1,6 @@
-"""How user turns are told apart: a model that says the same to everything has a high rate and little to say.
+"""Normalizes user turns to compare them: a model that always uses one template may still have a high rate.
 
-Compared are words, without numbers and names, so that one template filled twice counts once. Knows no judge.
+Words are compared without numbers and names, so that two fillings of one template count as one. Knows no judge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NUMBER_WORD = re.compile(
     r"|hundred|thousand|million)\Z"
 )
 OPENING = 3
-"""Words of a turn that are its opening."""
+"""Number of words in the opening of a turn."""
 
 
 def words_of(text: str) -> list[str]:
