@@ -39,8 +39,8 @@ from train.reward_judge import RewardJudge
 from train.rewards import followup, gsm8k
 from train.rollout import Rollout
 from train.scoring import RewardFunction, Scored, Scorer
-from train.sft_config import Lora
 from train.trainer_events import listener
+from train.training_config import Lora
 from train.turn_boundary import TurnBoundary
 
 SERVER = Path(__file__).parent.parent / "tests" / "eval" / "client" / "judge_server.py"

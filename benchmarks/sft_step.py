@@ -35,7 +35,7 @@ from eval import manifest
 from eval.rendering.chat_format import IGNORED
 from train.adapters import add_adapters
 from train.fused_head import score_trained_positions_alone
-from train.sft_config import Lora
+from train.training_config import Lora
 
 VOCABULARY, LAYERS, TRAINED = 248_320, 2, 0.1
 HEADS = ("plain", "fused", "trained")

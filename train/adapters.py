@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from eval.config import ConfigError
-from train.sft_config import Lora
+from train.training_config import Lora
 
 if TYPE_CHECKING:
     from peft import LoraConfig, PeftModel

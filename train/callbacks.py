@@ -22,8 +22,8 @@ from train.checkpoints import seal
 from train.held_out_probe import Measured
 from train.main_process import run_on_main, wait_for_all
 from train.preemption import Preempted
-from train.sft_config import Guard
 from train.trainer_events import Stop
+from train.training_config import Guard
 from train.training_log import NoLog, TrainingLog, read_log
 
 logger = logging.getLogger(__name__)

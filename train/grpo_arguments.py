@@ -80,8 +80,8 @@ def grpo_arguments(config: RlConfig, folder: Path, completion_tokens: int, plann
     arguments.max_steps = config.max_episodes // per_step
     if not arguments.max_steps:
         raise ConfigError(
-            f"max_episodes is {config.max_episodes}, and a step has {per_step}; raise it, or make the "
-            "step smaller with trl.gradient_accumulation_steps or trl.per_device_train_batch_size"
+            f"max_episodes is {config.max_episodes}, and a step has {per_step}; raise it, or lower "
+            "global_batch_size (without it, trl.per_device_train_batch_size)"
         )
     if arguments.save_strategy == "steps" and arguments.save_steps % max(1, steps_per_batch(arguments)):
         raise ConfigError(

@@ -19,7 +19,7 @@ from train.fused_head import score_trained_positions_alone
 from train.prompt_order import PromptOrder
 from train.quiet_trainer import QuietTrainer
 from train.rollout import Rollout
-from train.sft_config import Lora
+from train.training_config import Lora
 
 if TYPE_CHECKING:
     from torch import Tensor

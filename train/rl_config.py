@@ -1,22 +1,18 @@
-"""Configuration of a reinforcement-learning run: weights, prompts, rewards, and the probe during training.
+"""Configuration of a reinforcement-learning run: episodes and rewards, on top of what all training runs share.
 
 The optimizer's settings are TRL's own: the mapping `trl` goes to `GRPOConfig` (`train/grpo_arguments.py`).
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from eval import plugin
 from eval.config import Config, ConfigError, options_for
-from eval.plugin_fields import FormatPlugin, JudgePlugin, TrackerPlugin
-from eval.probe_config import ProbeConfig
-from eval.tracker import NOBODY
-from train.parallel import Parallel, refuse_probe
-from train.sft_config import Lora, Probe
+from eval.plugin_fields import JudgePlugin
+from train.training_config import TrainingConfig
 
 
 class Reward(Config):
@@ -41,14 +37,13 @@ class AccuracyPrice(Config):
     most: float = Field(5.0, gt=0.0, description="largest rise")
 
 
-class RlConfig(Config):
-    """Configuration of `python -m train.rl`."""
+class RlConfig(TrainingConfig):
+    """Configuration of `python -m train.rl`.
+
+    There is no `history`: an answer before a user turn is always rendered as it was sampled (train/turn_boundary.py).
+    """
 
     name: str = Field("RL", description="name of the trained model in tables")
-    model: str = Field(description="model folder (a base model, or RUN_DIR/model of a run), or Hub id")
-    revision: str | None = Field(None, description="commit, tag or branch of a Hub id")
-    # An answer before a user turn is always rendered as it was sampled (train/turn_boundary.py).
-    format: FormatPlugin = Field(description="chat family, a file of eval/formats/, with its options")
     episode: Literal["two_turn", "user_turn"] = Field(
         "two_turn",
         description="two_turn: answer a question, then speak as its user; user_turn: speak after a stored answer",
@@ -72,22 +67,12 @@ class RlConfig(Config):
     accuracy_price: AccuracyPrice | None = Field(
         None, description="weight on accuracy that rises while accuracy is low (reward, margin, step, most)"
     )
-    lora: Lora | None = Field(Lora(), description="adapters (r, alpha, dropout, targets); null trains all weights")
-    dtype: Literal["float32", "bfloat16"] = Field("float32", description="precision of the weights in memory")
-    allow_slow: bool = Field(False, description="on a GPU, allow linear attention without its kernels")
     global_batch_size: int | None = Field(
         None, ge=1, description="episodes per optimizer step over all processes; null: follows from trl's settings"
     )
-    parallel: Parallel = Field("ddp", description="how several processes share the weights (train/parallel.py)")
     trl: dict[str, Any] = Field({}, description="settings of trl's GRPOConfig, such as learning_rate and beta")
-    probe: Probe | None = Field(None, description="probe at checkpoints (every, tasks, guard and so on)")
-    report_to: TrackerPlugin = Field(
-        NOBODY, description="experiment tracker: none, wandb (project, group, mode) or trackio"
-    )
     shown_episodes: int = Field(4, ge=0, description="episodes of each step in the tracker's table")
     seed: int = Field(0, ge=0, description="seed of adapters, the order of prompts and every sampled token")
-    data_dir: Path | None = Field(None, description="folder of data files; else $USERTURN_DATA, else the Hub")
-    run_dir: Path = Field(description="folder of the run; an unfinished run resumes from its last checkpoint")
     dry_run: bool = Field(False, description="print what would be trained on, and exit")
 
     @field_validator("prompts", "rewards", mode="before")
@@ -125,7 +110,7 @@ class RlConfig(Config):
         }
 
     @model_validator(mode="after")
-    def _fits_together(self) -> RlConfig:
+    def _rewards_fit(self) -> RlConfig:
         for name in self.rewards:
             turn = plugin.load("train.rewards", name).TURN
             if self.episode == "user_turn" and turn != "user":
@@ -136,24 +121,9 @@ class RlConfig(Config):
             raise ConfigError(
                 "lora.dropout must be 0 here: tokens would be sampled from different probabilities than are trained"
             )
-        if self.lora is None and self.dtype != "float32":
-            raise ConfigError(
-                "lora is null and dtype is bfloat16: most updates are smaller than bfloat16 can represent and would be "
-                "lost; use dtype float32, and trl.bf16 to compute in bfloat16"
-            )
         price = self.accuracy_price
         if price is not None and price.reward not in self.rewards:
             raise ConfigError(f"accuracy_price.reward is {price.reward!r}, which is not among the rewards")
         if price is not None and self.probe is None:
             raise ConfigError("accuracy_price needs a probe, which measures accuracy; set probe.tasks")
-        if self.probe is not None:
-            refuse_probe(self.parallel)
-            self.probe_config(self.run_dir)  # reports a wrong task now
         return self
-
-    def probe_config(self, run_dir: Path) -> ProbeConfig:
-        """The configuration of the probe during training, as `eval.probe` would have it."""
-        assert self.probe is not None
-        probe = self.probe.model_dump(include={"tasks", "answers", "sampling", "judge"})
-        shared = {"model": self.model, "revision": self.revision, "format": self.format, "data_dir": self.data_dir}
-        return ProbeConfig(name=self.name, seed=self.seed, run_dir=run_dir, **shared, **probe)

@@ -6,7 +6,7 @@ import pytest
 
 from eval.config import ConfigError
 from train.adapters import adapted_modules, add_adapters, trained_weights
-from train.sft_config import Lora
+from train.training_config import Lora
 
 MLP = {"mlp.gate_proj": 4, "mlp.up_proj": 4, "mlp.down_proj": 4}
 LINEAR = {f"linear_attn.{name}": 3 for name in ("in_proj_qkv", "in_proj_z", "in_proj_a", "in_proj_b", "out_proj")}

@@ -13,8 +13,8 @@ from eval.stats.rates import Rate
 from train.callbacks import LossLog, ProbeSchedule, Sealer, accuracies_before, points_lost
 from train.checkpoints import is_complete
 from train.preemption import Preempted
-from train.sft_config import Guard
 from train.trainer_events import Stop
+from train.training_config import Guard
 from train.training_log import TrainingLog, read_log
 
 

@@ -20,8 +20,8 @@ from train.preemption import PREEMPTION, Preempted, train_until_preempted
 from train.reward_judge import RewardJudge
 from train.rollout import Rollout
 from train.scoring import RewardFunction, Scorer
-from train.sft_config import Lora
 from train.trainer_events import listener
+from train.training_config import Lora
 from train.turn_boundary import TurnBoundary
 
 FAMILIES = {"llama": SmolLM2, "qwen3_5": Qwen}

@@ -8,7 +8,7 @@ from eval.config import ConfigError
 from eval.weights import check_model_folder
 from train.adapters import add_adapters
 from train.model_export import logits, merge_adapters, open_model, save_model, with_weights
-from train.sft_config import Lora
+from train.training_config import Lora
 
 SAMPLE = [[1, 5, 9, 2, 300, 17], [4, 4, 8]]
 

@@ -11,7 +11,7 @@ from eval.engines.transformers import Engine
 from train.adapters import add_adapters
 from train.model_export import open_model
 from train.model_in_training import ModelInTraining, generating
-from train.sft_config import Lora
+from train.training_config import Lora
 
 SAMPLING = Sampling(temperature=1.0, max_tokens=12)
 PROMPTS = [Prompt(str(n), [3 + n, 7, 11, 5 * n + 1], seed=n) for n in range(5)]

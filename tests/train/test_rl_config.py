@@ -71,4 +71,4 @@ def test_rewards_and_prompts_are_set_on_the_command_line(tmp_path) -> None:
     options = ["--rewards.followup.rate", "specific", "--rewards.followup.weight", "0.5", "--prompts.gsm8k.limit", "9"]
     found = load(RlConfig, [*given, *options, "--trl.beta", "0.1"], prog="train.rl", about="")
     assert found.rewards["followup"].options == {"rate": "specific"} and found.rewards["followup"].weight == 0.5
-    assert found.prompts == {"gsm8k": {"limit": 9}} and found.trl == {"beta": "0.1"}
+    assert found.prompts == {"gsm8k": {"limit": 9}} and found.trl == {"beta": 0.1}

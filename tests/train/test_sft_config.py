@@ -25,17 +25,6 @@ def test_it_survives_being_written_and_read():
     assert validate(SftConfig, yaml.safe_load(dump(made))) == made
 
 
-def test_numbers_of_trl_are_numbers_however_they_are_written():
-    settings = {"learning_rate": "1e-4", "max_steps": "20", "bf16": "false", "optim": "adamw_torch", "warmup_steps": 3}
-    assert config(trl=settings).trl == {
-        "learning_rate": 1e-4,
-        "max_steps": 20,
-        "bf16": False,
-        "optim": "adamw_torch",
-        "warmup_steps": 3,
-    }
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

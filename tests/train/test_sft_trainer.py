@@ -9,9 +9,9 @@ import pytest
 from eval.rendering.chat_format import IGNORED
 from train.adapters import add_adapters
 from train.examples import TrainingExample
-from train.sft_config import Lora
 from train.sft_trainer import BLANK, make_trainer
 from train.trainer_events import listener
+from train.training_config import Lora
 
 DRAW = random.Random(3)
 

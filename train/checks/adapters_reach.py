@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.checks.finding import Finding, failed, passed, warned
 from train.adapters import adapted_modules, add_adapters
-from train.sft_config import Lora
+from train.training_config import Lora
 
 if TYPE_CHECKING:
     from peft import PeftModel

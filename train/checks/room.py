@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval.checks.model_files import weights_bytes
-from train.sft_config import Lora
+from train.training_config import Lora
 
 if TYPE_CHECKING:
     from transformers import TrainingArguments

@@ -6,7 +6,7 @@ import pytest
 
 from eval.config import ConfigError
 from train.checks.adapters_reach import layers_reached, reach_of
-from train.sft_config import Lora
+from train.training_config import Lora
 
 IDS = list(range(3, 30))
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from train.checks.room import bytes_of_run
 from train.model_export import open_model
-from train.sft_config import Lora
+from train.training_config import Lora
 
 
 def plan(save_steps: int = 2, limit: int | None = 2) -> SimpleNamespace:

@@ -155,7 +155,7 @@ def unfinished(settings, tmp_path) -> None:
 def test_a_run_of_several_processes_is_go_where_it_resumes(diagnose, unfinished, options) -> None:
     status, found = diagnose(*options)
     assert status == 0, found
-    assert found["processes"].told.startswith("8 ") and "a part of this run" in found["run folder"].told
+    assert found["processes"].told.startswith("8 ") and "unfinished part of this run" in found["run folder"].told
     assert found["settings"].told.startswith("4 steps of 16 examples (8 processes x 2 rows x 1 pass)")
 
 
