@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
     if find_spec("wandb_workspaces") is None:
         raise ConfigError("wandb-workspaces is not installed: pip install '.[dashboard]'")
     if not options.dry_run and not has_key():
-        raise ConfigError("there is no key for Weights & Biases: run `wandb login`, or look with --dry-run")
+        raise ConfigError("there is no key for Weights & Biases: run `wandb login`, or use --dry-run")
     entity = options.entity or (SOMEBODY if options.dry_run else _default_entity())
     given = (options.project, entity, options.tasks, options.group)
     made: dict[str, Any] = {"workspace": workspace(*given), "report": report(*given)}
@@ -55,7 +55,7 @@ def _default_entity() -> str:
     try:
         return str(wandb.Api().default_entity)
     except (wandb.errors.Error, OSError, ValueError) as error:
-        raise ConfigError(f"wandb: {error}; give --entity, or look with --dry-run") from error
+        raise ConfigError(f"wandb: {error}; give --entity, or use --dry-run") from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -44,6 +44,6 @@ def refuse_unbounded(config: Plugin, judge: Judge, missing: int, where: str = "j
     """
     if missing and judge.cost_bound and config.options.get("budget_usd") is None:
         raise ConfigError(
-            f"{judge.id} has {missing} user turns to judge, at most ${missing * judge.cost_bound:.2f}; say what it may "
-            f"spend, such as --{where}.budget_usd 5"
+            f"{judge.id} has {missing} user turns to judge, at most ${missing * judge.cost_bound:.2f}; set a budget, "
+            f"such as --{where}.budget_usd 5"
         )

@@ -39,7 +39,7 @@ def command_of(values: Mapping[str, Any], where: str) -> str:
     best = min(fits, key=lambda name: fits[name])
     if not values or fits[best] >= len(values):
         raise ConfigError(
-            f"{where} is no configuration of {', '.join(known)}: its keys are {', '.join(values) or 'none'}"
+            f"{where} is not a configuration of {', '.join(known)}: its keys are {', '.join(values) or 'none'}"
         )
     return best
 

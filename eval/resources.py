@@ -88,7 +88,7 @@ def load_tasks(config: ProbeConfig) -> Tasks:
         except (OSError, ValueError) as error:
             raise ConfigError(f"tasks.{name}: {error}") from error
         if not loaded:
-            raise ConfigError(f"tasks.{name} has no row; look at its options")
+            raise ConfigError(f"tasks.{name} has no rows; check its options")
         dialogues += loaded
         checks |= {dialogue.task: task.check for dialogue in loaded}
     repeated = [id for id, times in Counter(dialogue.id for dialogue in dialogues).items() if times > 1]

@@ -197,7 +197,7 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
         if not isinstance(before["selection"]["tasks"], dict):
             raise TypeError("selection is of the wrong kind")
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is no manifest ({error}); choose another folder") from error
+        raise ConfigError(f"{path} is not a manifest ({error}); choose another folder") from error
     return before
 
 

@@ -40,5 +40,5 @@ def read_training_record(model: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{model / FILE} can't be read ({error}); copy it from where the model was saved") from error
     if not isinstance(record, Mapping):
-        raise ConfigError(f"{model / FILE} is no record of a training; copy it from where the model was saved")
+        raise ConfigError(f"{model / FILE} is not a training record; copy it from where the model was saved")
     return dict(record)

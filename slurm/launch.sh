@@ -128,7 +128,7 @@ beside() {
   command=$!
   wait -n "$server" "$command" || status=$?
   if kill -0 "$command" 2>/dev/null; then
-    echo "the server has ended (status $status); what needs it is ended too" >&2
+    echo "the server has ended (status $status); the trainer is stopped, too" >&2
     kill "$command"
     wait "$command" || true
     return 1

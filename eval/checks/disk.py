@@ -20,7 +20,7 @@ def disk_check(folder: Path, needed: Callable[[], tuple[int, str]], needs: tuple
     def look() -> Finding:
         place = nearest(folder)
         if not os.access(place, os.W_OK | os.X_OK):
-            return failed(f"{place} can't be written", "choose another run folder, or ask for rights there")
+            return failed(f"{place} can't be written", "choose another run folder, or ask for write permission there")
         size, what = needed()
         size += LITTLE
         free = shutil.disk_usage(place).free

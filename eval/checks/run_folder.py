@@ -22,6 +22,6 @@ def folder_check(
             return warned(
                 f"{folder} holds this run, finished", "it would only be reported again: choose another run folder"
             )
-        return passed(f"{folder} holds a part of this run, which goes on")
+        return passed(f"{folder} holds an unfinished part of this run, which resumes")
 
     return Check("run folder", look, needs)

@@ -61,7 +61,7 @@ class Budget:
         """
         if limit is not None and price is None:
             raise ConfigError(
-                f"a budget of ${limit} can't be held: no price is known for this model; "
+                f"a budget of ${limit} cannot be applied: no price is known for this model; "
                 f"add it to {PRICES.name} or leave the budget out"
             )
         self.price, self.limit = price, limit

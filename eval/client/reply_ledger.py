@@ -59,7 +59,7 @@ class ReplyLedger:
         if replies >= HOPELESS and not self._good:
             kind, times = self._unreadable.most_common(1)[0]
             raise ConfigError(
-                f"the first {replies} replies of {who} hold no {sought}, {times} of them for {kind} "
+                f"the first {replies} replies of {who} contain no {sought}, {times} of them for {kind} "
                 f"(the last: {self._example}); choose a model and a server that keep a JSON schema, or, if replies are "
                 f"truncated, raise {setting}"
             )

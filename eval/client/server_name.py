@@ -24,6 +24,6 @@ def server_name(base_url: str, setting: str = "base_url") -> str:
     except ValueError:
         host = None
     if not host or url.scheme not in DEFAULT_PORTS:
-        raise ConfigError(f"{setting} {base_url!r} is no server's address; write http://HOST:PORT/v1")
+        raise ConfigError(f"{setting} {base_url!r} is not a server's URL; write http://HOST:PORT/v1")
     host = f"[{host}]" if ":" in host else host
     return host + (f":{port}" if port not in (None, DEFAULT_PORTS[url.scheme]) else "") + url.path.rstrip("/")

@@ -86,5 +86,5 @@ def _choice(choice: Mapping[str, Any]) -> TokenChoice:
 
 def _ids(values: Sequence[Any]) -> tuple[int, ...]:
     if not all(type(value) is int and value >= 0 for value in values):
-        raise TypeError("token ids are no whole numbers")
+        raise TypeError("token ids are not non-negative integers")
     return tuple(values)

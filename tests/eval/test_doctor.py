@@ -13,7 +13,7 @@ from eval.doctor import main
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: 1\n", "is no configuration of"),
+        ("a: 1\n", "is not a configuration of"),
         ("model: m\nformat: smollm2\nrun_dir: r\ntasks: {pocket: {}}\nanswer: 1\n", "unknown key 'answer'"),
         ("- 1\n", "holds a list"),
     ],

@@ -31,5 +31,5 @@ def test_every_committed_configuration_is_known(repository) -> None:
 
 @pytest.mark.parametrize("values", [{}, {"fp16": True, "zero_optimization": {"stage": 3}}])
 def test_other_files_are_told_apart(values) -> None:
-    with pytest.raises(ConfigError, match=r"x\.yaml is no configuration of .*train\.sft"):
+    with pytest.raises(ConfigError, match=r"x\.yaml is not a configuration of .*train\.sft"):
         command_of(values, "x.yaml")

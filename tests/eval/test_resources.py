@@ -97,5 +97,5 @@ def test_a_task_whose_options_leave_no_row_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "healthbench").mkdir()
     (tmp_path / "healthbench" / "healthbench_subset_toy.jsonl").write_text(json.dumps({**row, "prompt": turns}) + "\n")
     tasks = {"pocket": {"limit": 1}, "healthbench": {"contexts": "single_turn"}}
-    with pytest.raises(ConfigError, match=r"^tasks\.healthbench has no row; look at its options"):
+    with pytest.raises(ConfigError, match=r"^tasks\.healthbench has no rows; check its options"):
         ResourceCache().tasks(config(tasks=tasks, data_dir=tmp_path))

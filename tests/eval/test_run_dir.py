@@ -127,7 +127,7 @@ def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"protocol": 3, "sessions": []}'])
 def test_a_damaged_manifest_is_a_named_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(ConfigError, match=r"manifest\.json is no manifest"):
+    with pytest.raises(ConfigError, match=r"manifest\.json is not a manifest"):
         RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 

@@ -73,7 +73,9 @@ def test_replies_without_a_turn_stop_the_run_unless_one_has_had_a_turn() -> None
     store = TurnStore(ResponseCache(None), "teacher-1")
     for number in range(HOPELESS - 1):
         store.keep(str(number), reply("prose"))
-    with pytest.raises(ConfigError, match=r"20 replies of teacher-1 hold no turn.*not_json.*prose.*teacher\.max_comp"):
+    with pytest.raises(
+        ConfigError, match=r"20 replies of teacher-1 contain no turn.*not_json.*prose.*teacher\.max_comp"
+    ):
         store.keep("last", reply("prose"))
     store = TurnStore(ResponseCache(None), "teacher-1")
     store.keep("k", reply('{"message": "Why?"}'))

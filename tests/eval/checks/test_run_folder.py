@@ -1,4 +1,4 @@
-"""A run folder is new, goes on, is finished, or holds another run, which would be refused."""
+"""A run folder is new, resumes, is finished, or holds another run, which would be refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SELECTION = {"seed": 0, "tasks": {}}
 @pytest.mark.parametrize(
     ("finish", "protocol", "status", "told"),
     [
-        (False, {}, "pass", "goes on"),
+        (False, {}, "pass", "resumes"),
         (True, {}, "warn", "finished"),
         (False, {"judge": "another"}, "fail", "another protocol"),
     ],

@@ -28,7 +28,9 @@ def test_questions_and_models_are_counted() -> None:
 
 def test_it_stops_when_many_replies_were_unreadable_and_none_was_read() -> None:
     ledger(HOPELESS - 1).stop_if_hopeless("judge-1", "verdict", "judge.max")
-    with pytest.raises(ConfigError, match=rf"{HOPELESS} replies of judge-1 hold no verdict.*text 19.*raise judge\.max"):
+    with pytest.raises(
+        ConfigError, match=rf"{HOPELESS} replies of judge-1 contain no verdict.*text 19.*raise judge\.max"
+    ):
         ledger(HOPELESS).stop_if_hopeless("judge-1", "verdict", "judge.max")
 
 

@@ -166,9 +166,9 @@ def test_lines_that_are_no_entries_are_left_out_and_counted(tmp_path: Path, capl
 
 
 def test_a_path_that_cannot_be_a_cache_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "judgements.sqlite"
+    path = tmp_path / "judgements"
     path.write_text("a file")
-    with pytest.raises(ConfigError, match=r"judgements\.sqlite can't be used \(File exists\); name a folder"):
+    with pytest.raises(ConfigError, match=r"judgements can't be used \(File exists\); name a folder"):
         ResponseCache(path).open()
     with pytest.raises(ConfigError, match="can't be used"):
         ResponseCache(path / "below").open()
