@@ -50,10 +50,11 @@ def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
             grid = Grid(box=box.SIMPLE_HEAD)
             for index, column in enumerate(table.columns):
                 grid.add_column(Text(_printable(column)), justify="right" if index else "left", overflow="fold")
-            longest = max((len(row[0].text) for row in table.rows), default=0)
-            grid.columns[0].min_width = min(longest, width // 4)
             for row in table.rows:
                 grid.add_row(*(Text(_printable(cell.text)) for cell in row))
+            if table.rows and console.measure(grid).maximum >= width:
+                # Not `min_width`: rich ignores it while it narrows the columns, then crops the last ones.
+                grid.columns[0].width = min(max(len(row[0].text) for row in table.rows), width // 4)
             notes = (Text(_printable(note)) for note in table.notes)
             console.print(Text(_printable(table.title)), grid, *notes, "", sep="\n")
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
@@ -129,6 +130,18 @@ def test_markdown_is_aligned_also_behind_wide_characters() -> None:
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len({cell_len(line) for line in lines}) == 1
     assert lines[-1].endswith("|     3 |"), "numbers stand on the right"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("columns", [6, 9, 12])
+def test_a_terminal_shows_the_last_columns_of_a_wide_table(width: int, columns: int) -> None:
+    cells = [Cell(f"{index}{index}.5 [{index}0.1, {index}9.9]") for index in range(1, columns)]
+    row = (Cell("RL, pocket instructions follow-up"), *cells, Cell("worse"))
+    headings = ("model", *[f"difference {index}" for index in range(1, columns)], "result")
+    written = to_terminal([Table("T", headings, (row,))], width)
+    assert max(map(len, written.splitlines())) <= width
+    expected = Counter("".join([*headings, *(cell.text for cell in row)]).replace(" ", ""))
+    assert not expected - Counter(written), "characters are missing"
 
 
 def test_a_terminal_gets_every_word_within_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
