@@ -175,7 +175,7 @@ def test_an_unknown_or_ambiguous_model_is_reported(here: transformers.Engine) ->
     [
         ({"base_url": "http://h/v1"}, r"set the precision that http://h/v1 computes in"),
         ({"base_url": "http://h/v1", "dtype": "fp8", "vllm": {"seed": 1}}, r"already running"),
-        ({"base_url": "h", "dtype": "fp8"}, r"no server's address"),
+        ({"base_url": "h", "dtype": "fp8"}, r"not a server's URL"),
         ({"concurrency": 0}, r"at least 1"),
         ({"vllm": {"generation_config": "auto"}}, r"engine.vllm.generation_config can't be set"),
     ],
