@@ -7,6 +7,7 @@ Only settings are named here that this project sets itself, or that would train 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -75,8 +76,15 @@ ALWAYS: dict[str, Any] = {
     "disable_tqdm": True,
 }
 """Settings of every run; logging and progress are this project's."""
-ABOVE_ZERO = ("per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs")
-"""Settings that must be positive for a run to have steps and examples; TRL accepts 0."""
+ABOVE_ZERO = (
+    "per_device_train_batch_size",
+    "gradient_accumulation_steps",
+    "num_train_epochs",
+    "max_steps",
+    "save_steps",
+    "learning_rate",
+)
+"""Settings that must be positive for a run to train; TRL accepts 0 or fails after the model is loaded."""
 
 OURS = {**OURS_ALWAYS, "max_length": "max_length"}
 
@@ -191,6 +199,6 @@ def _options(cls: Any, given: Mapping[str, Any], ours: Mapping[str, str], refuse
             raise ConfigError(f"trl.{name} cannot be set: {refused[name]}")
     options = options_for(cls.__init__, given, "trl", ours=[*ours, *refused])
     for name in ABOVE_ZERO:
-        if options.get(name, 1) <= 0:
-            raise ConfigError(f"trl.{name} is {options[name]:g}, so nothing would be trained; it must be above 0")
+        if not 0 < options.get(name, 1) < math.inf:
+            raise ConfigError(f"trl.{name} is {options[name]:g}; it must be a finite number above 0")
     return options

@@ -49,13 +49,16 @@ def test_what_a_run_promises_is_set(tmp_path):
         ({"output_dir": "x"}, "it comes from run_dir"),
         ({"max_length": 10}, "it comes from max_length"),
         ({"lr_scheduler_type": "cosin"}, "trl: .*cosin"),
-        (
-            {"per_device_train_batch_size": 0},
-            r"trl\.per_device_train_batch_size is 0, so nothing would be trained",
-        ),
+        ({"per_device_train_batch_size": 0}, r"trl\.per_device_train_batch_size is 0; it must be a finite .* above 0"),
         ({"gradient_accumulation_steps": 0}, r"trl\.gradient_accumulation_steps is 0.*above 0"),
         ({"num_train_epochs": "0"}, r"trl\.num_train_epochs is 0.*above 0"),
         ({"num_train_epochs": -0.5}, r"trl\.num_train_epochs is -0\.5.*above 0"),
+        ({"max_steps": "0"}, r"trl\.max_steps is 0.*above 0"),
+        ({"save_steps": 0}, r"trl\.save_steps is 0.*above 0"),
+        ({"learning_rate": "-1"}, r"trl\.learning_rate is -1; it must be a finite number above 0"),
+        ({"learning_rate": 0}, r"trl\.learning_rate is 0.*above 0"),
+        ({"learning_rate": float("nan")}, r"trl\.learning_rate is nan.*finite"),
+        ({"learning_rate": float("inf")}, r"trl\.learning_rate is inf.*finite"),
     ],
 )
 def test_what_would_train_something_else_is_refused(tmp_path, setting, message):
