@@ -74,8 +74,9 @@ def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
     Raises:
         ConfigError: the Hub refuses or cannot be reached, or `repo` is public and `private` is set.
     """
+    from httpx import HTTPError
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import HFValidationError
 
     hub = HfApi()
     try:
@@ -89,11 +90,11 @@ def push(folder: Path, files: list[str], repo: str, private: bool) -> str:
             allow_patterns=files,
             commit_message=f"Add {folder.name}",
         )
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
+    except (HTTPError, HFValidationError, OSError, RuntimeError) as error:  # RuntimeError: the upload of a large file
         reason = (str(error).strip().splitlines() or ["no detail"])[0]
         raise ConfigError(
             f"uploading to {repo} failed ({type(error).__name__}: {reason}); "
-            "log in with `hf auth login`, and check the name and your permissions"
+            "check the network, log in with `hf auth login`, and check the name and your permissions"
         ) from error
     return done.commit_url
 

@@ -99,16 +99,16 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def run(folder: Path, hub: Hub, *extra: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
-    environment |= {"HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}", "HF_TOKEN": "hf_test"}
+def run(folder: Path, port: int, *extra: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"} | variables
+    environment |= {"HF_ENDPOINT": f"http://127.0.0.1:{port}", "HF_TOKEN": "hf_test"}
     environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HOME": str(folder.parent / "home")}
     command = [sys.executable, "-m", "data_gen.push", "--data", str(folder), "--repo", "me/ferns", *extra]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 def test_the_named_files_and_the_manifest_are_sent_and_nothing_else(folder: Path, hub: Hub) -> None:
-    done = run(folder, hub, "--private")
+    done = run(folder, hub.server_port, "--private")
     assert done.returncode == 0, done.stderr
     assert hub.private is True
     assert hub.files.keys() == {"conversations.jsonl", "README.md", MANIFEST}
@@ -120,23 +120,32 @@ def test_the_named_files_and_the_manifest_are_sent_and_nothing_else(folder: Path
 
 
 def test_a_dry_run_sends_nothing(folder: Path, hub: Hub) -> None:
-    done = run(folder, hub, "--dry-run")
+    done = run(folder, hub.server_port, "--dry-run")
     assert done.returncode == 0 and "3 files" in done.stdout
     assert hub.private is None and not hub.files
 
 
 def test_a_private_data_set_is_not_pushed_to_a_public_repository(folder: Path, hub: Hub) -> None:
     hub.private = False
-    done = run(folder, hub, "--private")
+    done = run(folder, hub.server_port, "--private")
     assert done.returncode == 2 and "me/ferns already exists and is public" in done.stderr and not hub.files
-    assert run(folder, hub).returncode == 0 and hub.files
+    assert run(folder, hub.server_port).returncode == 0 and hub.files
 
 
 def test_a_rejection_by_the_hub_gives_a_one_line_error(folder: Path, hub: Hub) -> None:
     hub.refuses = True
-    done = run(folder, hub)
+    done = run(folder, hub.server_port)
     assert done.returncode == 2 and "uploading to me/ferns failed" in done.stderr and "hf auth login" in done.stderr
     assert "Traceback" not in done.stderr and not hub.files
+
+
+@pytest.mark.parametrize("variables", [{}, {"HF_HUB_OFFLINE": "1"}], ids=["no server", "offline mode"])
+def test_a_hub_that_cannot_be_reached_gives_a_one_line_error(folder: Path, variables: dict[str, str]) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
+        port = closed.server_port
+    done = run(folder, port, **variables)
+    assert done.returncode == 2 and done.stderr.startswith("error: uploading to me/ferns failed (")
+    assert "check the network" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_a_folder_that_is_not_finished_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
