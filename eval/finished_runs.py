@@ -49,6 +49,8 @@ class Run:
     """Module name in `eval/tasks/` -> the task's version, its options without the limit, and the seed."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """The training record in the model's folder; empty for a model that was not trained by this project."""
+    shard: str | None = None
+    """ "I/N" if it is one of N shards of a run, whose rows are only a part; None for a whole run."""
 
     @property
     def name(self) -> str:
@@ -124,6 +126,7 @@ def read_run(path: Path) -> Run:
         run = Run((path,), manifest["protocol"], summaries)
         assert run.model and run.format and run.temperature >= 0
         run = replace(run, given_name=manifest["config"].get("name"), selection=_selection(manifest["selection"]))
+        run = replace(run, shard=manifest["config"].get("shard"))
         run = replace(run, training=dict(manifest["sessions"][-1].get("training", {})))
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
         problem = f"{path} was not written by this version ({type(error).__name__}: {error})"
@@ -132,14 +135,18 @@ def read_run(path: Path) -> Run:
 
 
 def read_runs(paths: Iterable[Path]) -> list[Run]:
-    """The runs in distinct folders, in order; folders with one protocol become one run.
+    """The whole runs in distinct folders, in order; folders with one protocol become one run.
 
     Raises:
-        ConfigError: as for `read_run`, or two folders of one protocol hold the same task.
+        ConfigError: as for `read_run`, a folder is a shard, or two folders of one protocol hold the same task.
     """
     runs: list[Run] = []
     for path in dict.fromkeys(path.resolve() for path in paths):
         run = read_run(path)
+        if run.shard:
+            raise ConfigError(
+                f"{path} is shard {run.shard} of a run; merge the shards first with `python -m eval.merge`"
+            )
         index = next((i for i, other in enumerate(runs) if other.protocol == run.protocol), None)
         if index is None:
             runs.append(run)

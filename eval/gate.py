@@ -6,8 +6,8 @@ A metric is a task, or a task followed by a dot and accuracy, genuine or specifi
 means accuracy, any other bare task its genuine rate. The number is in points. Exit status, the first that applies:
 
 1  a metric is significantly worse than allowed.
-2  the check is impossible: runs of another protocol or unfinished, a missing metric, or too many rows of the new run
-   without an outcome.
+2  the check is impossible: runs of another protocol, unfinished or shards, a missing metric, rows of the base that the
+   new run lacks, or too many rows of the new run without an outcome.
 3  with --strict: a metric is not shown to have stayed within its margin.
 0  otherwise. Without --strict this includes metrics that the rows do not resolve: a pipeline should stop for a loss
    that is shown, not for a small data set. The tests: `eval/model_comparison/non_inferiority.py`.
@@ -23,7 +23,7 @@ from pathlib import Path
 from eval import table_formats
 from eval.command import UNUSABLE, command
 from eval.config import ConfigError
-from eval.finished_runs import read_run
+from eval.finished_runs import read_runs
 from eval.model_comparison.measured_model import MeasuredModel, read_model
 from eval.model_comparison.metric import parse_metric
 from eval.model_comparison.non_inferiority import Check, check_all
@@ -54,11 +54,11 @@ def read_pair(base: Path, new: Path) -> tuple[MeasuredModel, MeasuredModel]:
     """Read the two runs.
 
     Raises:
-        ConfigError: one is missing or unfinished, both are the same, or their protocols differ.
+        ConfigError: one is missing, unfinished or a shard, both are the same, or their protocols differ.
     """
     if base.resolve() == new.resolve():
         raise ConfigError(f"{base} is given twice; a gate compares two runs")
-    runs = read_run(base.resolve()), read_run(new.resolve())
+    runs = *read_runs([base]), *read_runs([new])
     own_names = [run.given_name or run.model for run in runs]
     names = own_names if own_names[0] != own_names[1] else ["base", "new"]
     first, second = (read_model(run, name) for run, name in zip(runs, names, strict=True))

@@ -73,9 +73,11 @@ def check_all(base: MeasuredModel, new: MeasuredModel, margins: Mapping[str, flo
     """Check every metric in `margins`: its name (see `parse_metric`) -> the allowed drop in points.
 
     Raises:
-        ConfigError: a model lacks a metric, or no row has an outcome in both.
+        ConfigError: a model lacks a metric, the new model lacks rows of the base, or no row has an outcome in both.
     """
     named = [(_metric(base, new, name), margin) for name, margin in margins.items()]
+    for metric, _ in named:
+        _refuse_missing_rows(base, new, metric.task)
     checks = [_check(metric, margin, metric.outcomes(base.rows), metric.outcomes(new.rows)) for metric, margin in named]
     adjusted = holm([check.p for check in checks])
     at_worst = holm([_worst_case(check).fell_p(check.margin / 100) for check in checks])
@@ -98,6 +100,16 @@ def _metric(base: MeasuredModel, new: MeasuredModel, name: str) -> Metric:
     if len(both) > 1:
         raise ConfigError(f"{name}: {task} was measured in several settings, {', '.join(sorted(map(str, both)))}")
     return Metric(task, measure, next(iter(both), None))
+
+
+def _refuse_missing_rows(base: MeasuredModel, new: MeasuredModel, task: str) -> None:
+    """Rows that were not measured must not let a model pass, so the new model needs every row of the base."""
+    ids = [id for id, outcome in base.rows.items() if outcome.task == task]
+    if missing := sum(id not in new.rows for id in ids):
+        raise ConfigError(
+            f"{task}: {new.run.name} lacks {missing} of the {len(ids)} rows that {base.run.name} has; measure both on "
+            "the same rows"
+        )
 
 
 def _check(metric: Metric, margin: float, base: Mapping[str, bool | None], new: Mapping[str, bool | None]) -> Check:

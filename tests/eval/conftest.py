@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -154,6 +155,20 @@ def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
                     store.append(row.id, row)
                 if finish:
                     run.finish({"tasks": [asdict(summary) for summary in summarise(store)]})
+        return path
+
+    return make
+
+
+@pytest.fixture
+def make_shard(make_run: MakeRun) -> MakeRun:
+    """Writes a run folder "I-of-N" as shard I/N of a run, with the rows that it is given."""
+
+    def make(name: str, rows: Iterable[Dialogue]) -> Path:
+        path = make_run(name, rows)
+        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        manifest["config"]["shard"] = name.replace("-of-", "/")
+        (path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         return path
 
     return make

@@ -61,6 +61,13 @@ def test_rows_that_a_finished_run_has_lost_are_missed(make_run: MakeRun, rows_of
         list(read_run(path).rows())
 
 
+def test_a_shard_is_a_run_but_not_one_of_those_to_tabulate(make_shard: MakeRun, rows_of: RowsOf) -> None:
+    path = make_shard("1-of-3", rows_of("gsm8k", 3, 1))
+    assert read_run(path).shard == "1/3"
+    with pytest.raises(ConfigError, match=r"1-of-3 is shard 1/3 of a run; merge the shards first with `python -m eval"):
+        read_runs([path])
+
+
 def test_a_perturbed_run_says_so(make_run: MakeRun, rows_of: RowsOf) -> None:
     assert read_run(make_run("cut", rows_of("gsm8k", 3, 1), perturbation={"name": "truncate"})).perturbed
 

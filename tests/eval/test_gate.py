@@ -86,13 +86,21 @@ def test_two_runs_of_one_model_may_be_compared(make: Callable[..., str], make_ru
 
 
 def test_what_cannot_be_compared_is_refused_with_2(
-    make: Callable[..., str], make_run: MakeRun, rows_of: RowsOf, capsys: pytest.CaptureFixture[str]
+    make: Callable[..., str],
+    make_run: MakeRun,
+    make_shard: MakeRun,
+    rows_of: RowsOf,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     base = make("base", 120, 40)
     half = str(make_run("half", rows_of("gsm8k", 3, 1), finish=False))
+    fewer = str(make_run("fewer", rows_of("gsm8k", 100, 0, right=60)))
+    part = make_shard("1-of-3", rows_of("gsm8k", 200, 0, right=60))
     for other, margins, said in (
         (make("judged", 120, 40, judge="local-2"), MARGINS, "judge: local-1 there, local-2 here"),
         (base, MARGINS, "is given twice"),
+        (str(part), MARGINS, f"{part} is shard 1/3 of a run; merge the shards first with `python -m eval.merge`"),
+        (fewer, ["--max-drop", "gsm8k=2"], "gsm8k: fewer lacks 100 of the 200 rows that base has"),
         (half, MARGINS, f"complete it with `python -m eval.probe --config {half}/config.yaml"),
         (make("new", 120, 40), ["--max-drop", "coval=1"], "base has no rows of coval; it has gsm8k, healthbench"),
         (make("new", 120, 40), ["--max-drop", "gsm8k=1", "--max-drop", "gsm8k.accuracy=2"], "already has a margin"),

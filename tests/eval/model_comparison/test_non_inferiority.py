@@ -108,10 +108,15 @@ def test_rows_that_lost_their_outcome_cannot_open_the_gate(measure: Measure, row
     assert only(check_all(unknown_before, base, {"coval": 5})).result == "within"
 
 
-def test_rows_that_the_new_run_does_not_have_are_not_lost(measure: Measure, rows_of: RowsOf) -> None:
-    base, new = measure("base", rows_of("coval", 200, 40)), measure("new", rows_of("coval", 50, 40))
-    check = only(check_all(base, new, {"coval": 5}))
-    assert (check.result, check.pairs.n, check.lost) == ("within", 50, [])
+def test_rows_of_the_base_that_the_new_run_lacks_are_an_error(measure: Measure, rows_of: RowsOf) -> None:
+    whole, part = rows_of("coval", 200, 40), rows_of("coval", 50, 40)
+    failed = [replace(row, judgement=None, failure=Failure("judge", "timeout")) for row in whole[50:]]
+    base, new = measure("base", whole), measure("new", [*part, *rows_of("gsm8k", 200, 0)])
+    with pytest.raises(ConfigError, match="coval: new lacks 150 of the 200 rows that base has; measure both on the"):
+        check_all(base, new, {"coval": 5})
+    assert only(check_all(base, measure("unjudged", [*part, *failed]), {"coval": 5})).pairs.n == 50
+    more = only(check_all(new, base, {"coval": 5}))
+    assert (more.result, more.pairs.n, more.lost) == ("within", 50, [])
 
 
 def test_a_metric_is_found_with_its_measure_and_setting(measure: Measure, rows_of: RowsOf) -> None:
