@@ -58,7 +58,8 @@ def read_pair(base: Path, new: Path) -> tuple[MeasuredModel, MeasuredModel]:
     """
     if base.resolve() == new.resolve():
         raise ConfigError(f"{base} is given twice; a gate compares two runs")
-    runs = *read_runs([base]), *read_runs([new])
+    (of_base,), (of_new,) = read_runs([base]), read_runs([new])
+    runs = of_base, of_new
     own_names = [run.given_name or run.model for run in runs]
     names = own_names if own_names[0] != own_names[1] else ["base", "new"]
     first, second = (read_model(run, name) for run, name in zip(runs, names, strict=True))
