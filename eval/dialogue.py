@@ -19,8 +19,18 @@ State = Literal["ok", "truncated", "gen_error", "judge_error", "skipped"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 STATES: tuple[State, ...] = ("ok", "truncated", "gen_error", "judge_error", "skipped")
 PERMANENT = frozenset(
-    {"context_too_long", "empty_prompt", "template", "too_short_to_truncate", "no_user_turn", "no_response"}
+    {
+        "context_too_long",
+        "empty_prompt",
+        "template",
+        "too_short_to_truncate",
+        "nothing_to_react_to",
+        "no_user_turn",
+        "no_response",
+        "uncertain",
+    }
 )
+"""Kinds of failures that depend only on the dialogue and the settings."""
 STATE_OF_STAGE: dict[str, State] = {"load": "skipped", "generate": "gen_error", "judge": "judge_error"}
 
 

@@ -158,11 +158,12 @@ def test_a_failure_is_a_reject_and_is_tried_again(tmp_path: Path, evaluation_dir
 
 def test_a_finished_data_set_is_read_with_its_failures(tmp_path: Path, evaluation_dir: Path) -> None:
     made = config(tmp_path / "set", evaluation_dir)
-    fails: Fails = lambda plan: {0: Failure("generate", "timeout"), 1: Failure("load", "x")}.get(plan.number)  # noqa: E731
+    failures = [Failure("generate", "timeout"), Failure("load", "x"), Failure("generate", "nothing_to_react_to")]
+    fails: Fails = lambda plan: dict(enumerate(failures)).get(plan.number)  # noqa: E731
     parts = parts_with(made, Tiny(fails=fails))
     assert finished(parts) is None
     data_set = generate(made, silent, parts)
-    assert data_set.summary.failed == {"timeout": 1}, "the other one would fail again"
+    assert data_set.summary.failed == {"timeout": 1}, "the others would fail again"
     assert finished(parts_with(made, Tiny())) == data_set
 
 

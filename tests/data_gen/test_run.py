@@ -78,12 +78,10 @@ def test_a_run_prints_what_became_of_the_conversations(tmp_path: Path, capsys: p
 def test_conversations_of_earlier_runs_cost_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = ["--out-dir", str(tmp_path / "set")]
     assert main([*DEMO, *folder]) == 0
-    rejects = map(json.loads, (tmp_path / "set" / "rejects.jsonl").read_text().splitlines())
-    failed = sum(row["stage"] == "generate" for row in rejects)
     capsys.readouterr()
     assert main([*DEMO, *folder, "--conversations", "30", "--dry-run"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert f"conversations 30 already made {20 - failed}" in told
+    assert "conversations 30 already made 20" in told
 
 
 def test_a_finished_data_set_is_only_read_unless_failures_are_to_be_retried(

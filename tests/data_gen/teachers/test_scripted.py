@@ -67,6 +67,7 @@ def test_a_failed_conversation_has_a_reason_and_keeps_its_turns(made: list[tuple
     )
     ((_, dialogue),) = Teacher().converse([plan])
     assert dialogue.failure is not None and dialogue.failure.kind == "nothing_to_react_to"
+    assert dialogue.failure.permanent, "the teacher is deterministic"
     assert dialogue.messages == plan.seed.messages
 
 

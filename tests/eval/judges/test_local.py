@@ -156,6 +156,7 @@ def test_it_abstains_only_where_it_is_told_to_and_only_when_uncertain():
     results = [next(iter(wary.judge([dialogue(turn)])))[1] for turn in turns]
     assert isinstance(results[-1], Judgement)  # a copy follows from the definition
     assert {(r.stage, r.kind) for r in results[:-1] if isinstance(r, Failure)} == {("judge", "uncertain")}
+    assert all(r.permanent for r in results[:-1] if isinstance(r, Failure)), "the judge is deterministic"
     assert wary.id == f"{JUDGE.id}-abstain0.9999"
 
 
