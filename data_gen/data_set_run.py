@@ -24,7 +24,7 @@ from eval.data_files import files_read
 from eval.judge import used_between
 from eval.probe_run import open_rows
 from eval.rows import RowStore
-from eval.run_dir import RunDir
+from eval.run_dir import RunDir, refuse_working_folder
 
 
 def generate(
@@ -35,6 +35,7 @@ def generate(
     Raises:
         ConfigError: a setting cannot work, or no conversation is kept.
     """
+    refuse_working_folder(config.folder)
     parts = parts or open_parts(config)
     work = config.folder / "work"
     # Rows of other settings do no harm: the key of a conversation is a hash of what determines it.

@@ -43,8 +43,10 @@ class RunDir:
             packages: those of the project whose log goes to `log.txt`.
 
         Raises:
-            ConfigError: the folder is in use, can't be written, or holds rows of another protocol or selection.
+            ConfigError: the folder is in use, can't be written, is not one for results, or holds rows of another
+                protocol or selection.
         """
+        refuse_working_folder(path)
         self.path = path
         self.measured: dict[str, Any] = {}
         """Figures of this session for the manifest, such as tokens by role."""
@@ -117,6 +119,15 @@ class RunDir:
 
     def _write_manifest(self) -> None:
         write_atomically(self.path / "manifest.json", json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+def refuse_working_folder(path: Path) -> None:
+    """Raise a `ConfigError` if `path` is a git repository, or the current directory and not a run: an empty path is."""
+    advice = "choose a folder of its own, such as runs/NAME"
+    if (path / ".git").exists():
+        raise ConfigError(f"{path} is the root of a git repository; {advice}")
+    if path.resolve() == Path.cwd() and not (path / "manifest.json").exists():
+        raise ConfigError(f"{path} is the current directory; {advice}")
 
 
 def refuse_other(path: Path, protocol: dict[str, Any], selection: dict[str, Any]) -> dict[str, Any] | None:

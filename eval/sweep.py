@@ -24,6 +24,7 @@ from eval.paper.writing import write_figures, write_tables
 from eval.probe_run import probe
 from eval.report_page.page import pages_of, write_page
 from eval.resources import ResourceCache
+from eval.run_dir import refuse_working_folder
 from eval.sweep_board import Board
 from eval.sweep_config import Cell, SweepConfig
 from eval.sweep_estimate import estimate
@@ -37,6 +38,7 @@ ABOUT = "Probe every model on all answers, perturbations and temperatures, in on
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns 0 for a complete sweep."""
     config = load(SweepConfig, sys.argv[1:] if argv is None else argv, prog="python -m eval.sweep", about=ABOUT)
+    refuse_working_folder(config.run_dir)
     cells = config.cells()
     opened = ResourceCache()
     print(table_formats.to_terminal([estimate(cells, opened)]), flush=True)

@@ -124,6 +124,34 @@ def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
         RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION)
 
 
+def test_a_repository_and_the_current_directory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository, place = tmp_path / "repository", tmp_path / "place"
+    for folder in (repository / ".git", place):
+        folder.mkdir(parents=True)
+    (repository / "summary.json").touch()
+    monkeypatch.chdir(place)
+    for path, says in (
+        (Path(""), r"\. is the current directory"),
+        (place, "place is the current directory"),
+        (Path("../repository"), r"\.\./repository is the root of a git repository"),
+    ):
+        with pytest.raises(ConfigError, match=f"{says}.*; choose a folder of its own, such as runs/NAME$"):
+            RunDir(path, Toy(run_dir=path), PROTOCOL, SELECTION)
+    assert not list(place.iterdir()) and len(list(repository.iterdir())) == 2
+
+
+def test_folders_with_other_files_are_accepted_and_so_is_the_current_directory_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shards" / "1-of-2").mkdir(parents=True)
+    (tmp_path / "slurm-1.out").touch()
+    with RunDir(tmp_path, Toy(run_dir=tmp_path), PROTOCOL, SELECTION):
+        pass
+    monkeypatch.chdir(tmp_path)
+    with RunDir(Path(), Toy(run_dir=Path()), PROTOCOL, SELECTION):
+        pass
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"protocol": 3, "sessions": []}'])
 def test_a_damaged_manifest_is_a_named_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)

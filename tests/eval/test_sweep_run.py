@@ -107,6 +107,15 @@ def rows(folder: Path, cell: str) -> list[Dialogue]:
     return list(read_rows(folder / "tiny-1.0" / cell / "rows.jsonl"))
 
 
+def test_a_sweep_into_the_current_directory_is_refused(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["--config", str(repository / "configs/demo/table2.yaml"), "--run-dir", ""]) == 2
+    assert "is the current directory; choose a folder of its own" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_dry_run_measures_the_speed_and_makes_nothing(sweep: Sweep, tmp_path: Path) -> None:
     assert sweep(tmp_path / "dry", "--dry-run") == (0, {"model": SAMPLED})
     assert not (tmp_path / "dry").exists()
