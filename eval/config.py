@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_
 from pydantic_core import ErrorDetails
 
 LISTED = 40
-"""Above this number of known keys, an error names only the closest one, if there is one."""
+"""Above this number of known keys, an error names at most the closest one."""
 
 
 class ConfigError(ValueError):
@@ -140,6 +140,6 @@ def _unknown(key: str, where: str, known: list[str]) -> str:
     unknown = f"unknown key {key!r} in {where or 'the configuration'}"
     close = difflib.get_close_matches(key, known, n=1)
     guess = f" Did you mean {close[0]}?" if close else ""
-    if guess and len(known) > LISTED:
-        return f"{unknown}.{guess}"
+    if len(known) > LISTED:
+        return f"{unknown}.{guess}" if guess else f"{unknown}, and none of its {len(known)} keys is similar."
     return f"{unknown}; known are {', '.join(known)}.{guess}"

@@ -89,7 +89,7 @@ def test_options_that_no_signature_takes_are_refused(given: dict[str, Any], mess
         options_for(toy_load, given, "tasks.toy", ours=["seed", "data_dir"])
 
 
-def test_a_misspelled_one_of_very_many_options_is_told_without_the_others() -> None:
+def test_an_unknown_one_of_very_many_options_is_named_without_the_others() -> None:
     """A list of all settings of a trainer of TRL, over a hundred, would bury the one that is meant."""
     settings = [inspect.Parameter(f"option_{i}", inspect.Parameter.KEYWORD_ONLY, annotation=int) for i in range(100)]
 
@@ -99,5 +99,5 @@ def test_a_misspelled_one_of_very_many_options_is_told_without_the_others() -> N
     wide.__signature__ = inspect.Signature(settings)  # type: ignore[attr-defined]
     with pytest.raises(ConfigError, match=r"^unknown key 'optin_7' in trl\. Did you mean option_7\?$"):
         options_for(wide, {"optin_7": 1}, "trl")
-    with pytest.raises(ConfigError, match=r"^unknown key 'zzz' in trl; known are option_0, .*, option_99\.$"):
+    with pytest.raises(ConfigError, match=r"^unknown key 'zzz' in trl, and none of its 100 keys is similar\.$"):
         options_for(wide, {"zzz": 1}, "trl")
