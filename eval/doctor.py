@@ -22,9 +22,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from eval.checks.finding import Check, Finding, Status, examine, is_go
+from eval.checks.finding import Finding, Status, examine, is_go
 from eval.checks.hub import offline_without_hub
-from eval.checks.processes import planned_processes
+from eval.checks.processes import Processes, planned_processes
 from eval.command import command
 from eval.command_line import load, read_yaml
 from eval.config import ConfigError
@@ -46,26 +46,32 @@ def main(argv: list[str] | None = None) -> int:
     config = load(preflight.CONFIG, ["--config", str(options.config), *fields], prog=f"python -m {name}", about=ABOUT)
     offline_without_hub()
     _quieten()
-    found = examine(_checks(name, preflight, config, options.processes))
+    planned = _planned(name, preflight, config, options.processes)
+    checks = [planned.check, *preflight.checks(config, planned.number)] if planned else preflight.checks(config)
+    found = examine(checks)
     findings = dict(found if options.json else _shown(found, Console(highlight=False, soft_wrap=True)))
     go = is_go(findings.values())
     if options.json:
         told = [{"check": check, **asdict(finding)} for check, finding in findings.items()]
         print(json.dumps({"go": go, "command": name, "config": str(options.config), "findings": told}, indent=2))
     else:
-        checked = shlex.join(["python", "-m", name, "--config", str(options.config), *fields])
+        launcher = planned.launcher if planned else ["python", "-m"]
+        checked = shlex.join([*launcher, name, "--config", str(options.config), *fields])
         print(f"{'go' if go else 'no-go'}: {checked}")
     return 0 if go else NO_GO
 
 
-def _checks(command: str, preflight: ModuleType, config: Any, processes: int | None) -> list[Check]:
-    """The checks of a command; those of training are for a number of processes."""
-    if "processes" not in inspect.signature(preflight.checks).parameters:
-        if processes is not None:
-            raise ConfigError(f"{command} runs in one process; leave --processes out, which is for training")
-        return list(preflight.checks(config))
-    planned = planned_processes(processes, config.run_dir, os.environ)
-    return [planned.check, *preflight.checks(config, planned.number)]
+def _planned(command: str, preflight: ModuleType, config: Any, processes: int | None) -> Processes | None:
+    """The processes that a training run is checked for; None for a command that runs in one process.
+
+    Raises:
+        ConfigError: `processes` is given for such a command.
+    """
+    if "processes" in inspect.signature(preflight.checks).parameters:
+        return planned_processes(processes, config.run_dir, os.environ)
+    if processes is not None:
+        raise ConfigError(f"{command} runs in one process; leave --processes out, which is for training")
+    return None
 
 
 def _shown(found: Iterator[tuple[str, Finding]], console: Console) -> Iterator[tuple[str, Finding]]:

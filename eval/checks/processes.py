@@ -15,6 +15,16 @@ class Processes(NamedTuple):
 
     number: int
     source: str
+    nodes: int = 1
+
+    @property
+    def launcher(self) -> list[str]:
+        """The command that starts the processes (of one node, if there are several), up to the name of the module."""
+        if self.number == 1:
+            return ["python", "-m"]
+        several = ["--nnodes", str(self.nodes), "--node-rank", "RANK", "--master-addr", "HOST"]
+        each = ["--nproc-per-node", str(self.number // self.nodes)]
+        return ["torchrun", *(several if self.nodes > 1 else []), *each, "-m"]
 
     @property
     def check(self) -> Check:
@@ -36,7 +46,7 @@ def planned_processes(given: int | None, run_dir: Path, variables: Mapping[str, 
         nodes = int(variables.get("SLURM_JOB_NUM_NODES") or variables.get("SLURM_NNODES") or 1)
         gpus = int(variables.get("SLURM_GPUS_ON_NODE") or 1)
         job = f"{nodes} nodes x {gpus} GPUs of Slurm job {variables['SLURM_JOB_ID']}"
-        return Processes(nodes * gpus, f"{job}; --processes N if the run is started otherwise")
+        return Processes(nodes * gpus, f"{job}; --processes N if the run is started otherwise", nodes)
     before = _of_run(run_dir / "manifest.json")
     if before is not None:
         return Processes(before, f"the number that the run in {run_dir} was started with")

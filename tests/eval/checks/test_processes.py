@@ -19,12 +19,16 @@ def run_dir(tmp_path: Path) -> Path:
 
 
 def test_what_is_given_wins(run_dir) -> None:
-    assert planned_processes(16, run_dir, JOB) == (16, "--processes")
+    planned = planned_processes(16, run_dir, JOB)
+    assert (planned.number, planned.source) == (16, "--processes")
+    assert planned.launcher == ["torchrun", "--nproc-per-node", "16", "-m"]
 
 
 def test_a_slurm_job_has_a_process_for_each_gpu(run_dir) -> None:
-    number, source = planned_processes(None, run_dir, JOB)
-    assert number == 8 and source.startswith("2 nodes x 4 GPUs of Slurm job 7; ") and "--processes" in source
+    planned = planned_processes(None, run_dir, JOB)
+    assert planned.number == 8 and planned.source.startswith("2 nodes x 4 GPUs of Slurm job 7; --processes")
+    on_each_node = "torchrun --nnodes 2 --node-rank RANK --master-addr HOST --nproc-per-node 4 -m"
+    assert planned.launcher == on_each_node.split()
 
 
 def test_a_slurm_job_without_gpus_has_a_process_for_each_node(run_dir) -> None:
@@ -33,11 +37,13 @@ def test_a_slurm_job_without_gpus_has_a_process_for_each_node(run_dir) -> None:
 
 
 def test_a_run_is_resumed_with_its_number(run_dir) -> None:
-    assert planned_processes(None, run_dir, {}) == (3, f"the number that the run in {run_dir} was started with")
+    planned = planned_processes(None, run_dir, {})
+    assert (planned.number, planned.source) == (3, f"the number that the run in {run_dir} was started with")
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"protocol": []}', '{"protocol": {"processes": "x"}}'])
 def test_without_any_of_these_it_is_one(tmp_path, text) -> None:
     if text is not None:
         (tmp_path / "manifest.json").write_text(text)
-    assert planned_processes(None, tmp_path, {}).number == 1
+    planned = planned_processes(None, tmp_path, {})
+    assert planned.number == 1 and planned.launcher == ["python", "-m"]

@@ -215,6 +215,9 @@ def test_what_a_person_reads(settings, tmp_path, capsys) -> None:
     assert "fail        model: no model folder models/none" in lines
     assert any(line.startswith("            -> ") and "eval.fetch_smollm2" in line for line in lines)
     assert shlex.split(lines[-1]) == ["no-go:", *shlex.split(f"python -m train.sft --config {path} --name"), "A 'B'"]
+    assert main(["--config", str(path), "--processes", "2"]) == 1
+    started = f"torchrun --nproc-per-node 2 -m train.sft --config {path}"
+    assert capsys.readouterr().out.splitlines()[-1] == f"no-go: {started}"
 
 
 @pytest.mark.parametrize("parallel", ["zero2", "zero3"])
