@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from eval.config import ConfigError
 from eval.finished_runs import Run
-from eval.model_comparison.claims import claim_of, why_no_claims
+from eval.model_comparison.claims import BASE, claim_of, why_no_claims
 from eval.model_comparison.measured_model import (
     MeasuredModel,
     answers_of_another,
@@ -76,7 +76,7 @@ def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool =
         force: keep runs of another protocol, and mark them.
 
     Raises:
-        ConfigError: a run is perturbed or of another protocol, or has no task of Table 2.
+        ConfigError: a run is perturbed or of another protocol, or has no task of Table 2, or Base is not the first.
     """
     perturbed = [run.name for run in (*runs, *cross) if run.perturbed]
     if perturbed:
@@ -84,6 +84,7 @@ def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool =
     own = [run for run in runs if not answers_of_another(run)]
     if not own or own[0] is not runs[0]:
         raise ConfigError("the first run must be Base on its own answers; give it before the others")
+    _refuse_base_after_another(own)
     on_base = [*(run for run in runs if run not in own), *cross]
     models = [read_model(run, name) for run, name in zip(own, names_of(own), strict=True)]
     crossed = [read_model(run, _cross_name(run, models)) for run in on_base]
@@ -100,6 +101,17 @@ def compare_models(runs: Sequence[Run], cross: Sequence[Run] = (), force: bool =
         marks={name: tuple(found) for name, found in marks.items() if found},
         without_claims=without,
     )
+
+
+def _refuse_base_after_another(runs: Sequence[Run]) -> None:
+    first, *others = (run.given_name or run.model for run in runs)
+    if first.casefold() != BASE.casefold():
+        for run, name in zip(runs[1:], others, strict=True):
+            if name.casefold() == BASE.casefold():
+                raise ConfigError(
+                    f"{run.name} is named {name} and comes after {first} ({runs[0].name}); the first run is what the "
+                    f"others are compared with: put {name} first"
+                )
 
 
 def _cross_name(run: Run, models: Sequence[MeasuredModel]) -> str:

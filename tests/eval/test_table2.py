@@ -99,12 +99,17 @@ def test_what_cannot_stand_side_by_side_is_refused_in_a_line(
     assert main([*runs, half, *out]) == 2
     assert main([*runs, runs[1], *out]) == 2
     assert main([str(make_run("ifeval", rows_of("ifeval", 4, 1))), *out]) == 2
+    assert main([runs[1], runs[0], *out, "--force"]) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 4 and not (tmp_path / "out").exists()
+    assert len(errors) == 5 and not (tmp_path / "out").exists()
     assert "include it marked with --force" in errors[0]
     assert errors[1].endswith(f"complete it with `python -m eval.probe --config {half}/config.yaml --run-dir {half}`")
     assert errors[2].endswith("runs/sft is given twice; give each run once")
     assert "no task of Table 2" in errors[3]
+    assert errors[4].endswith(
+        "base is named Base and comes after SFT (sft); the first run is what the others are compared "
+        "with: put Base first"
+    )
     assert main([*runs, other, *out, "--force"]) == 0
     assert "Other \u2020" in capsys.readouterr().out
 
