@@ -24,7 +24,8 @@ def main(argv: list[str] | None = None) -> int:
     recomputed = recompute(parser.parse_args(argv).folder)
     print(*recomputed.differences, sep="\n")
     print(f"{recomputed.cells} cells in {recomputed.files} files recomputed from {recomputed.rows} rows: ", end="")
-    print(f"{len(recomputed.differences)} differences" if recomputed.differences else "no differences")
+    count = len(recomputed.differences)
+    print(f"{count or 'no'} difference{'' if count == 1 else 's'}")
     return 1 if recomputed.differences else 0
 
 

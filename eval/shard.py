@@ -119,7 +119,9 @@ def interleaved(shards: Sequence[ShardRows]) -> list[tuple[int, str]]:
             raise ConfigError(f"shard {part.shard} is given twice; give each shard once")
         places[part.shard.index] = place
     if missing := [f"{index}/{count}" for index in range(1, count + 1) if index not in places]:
-        raise ConfigError(f"{len(missing)} of {count} shards are missing: {', '.join(missing)}")
+        if len(missing) == 1:
+            raise ConfigError(f"shard {missing[0]} is missing; make it with eval.probe --shard {missing[0]}")
+        raise ConfigError(f"shards {', '.join(missing)} are missing; make each with eval.probe --shard I/{count}")
     if len({part.digest for part in shards}) != 1:
         raise ConfigError("the shards have different data or limits; run all shards with the same settings")
     in_order = sorted(places.values(), key=lambda place: shards[place].shard.index)

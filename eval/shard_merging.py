@@ -67,6 +67,8 @@ def merge(folders: Sequence[Path], out: Path) -> tuple[list[TaskSummary], list[T
 
 
 def _read_part(folder: Path) -> Part:
+    if "*" in folder.name and not folder.exists():  # a pattern that the shell could not expand
+        raise ConfigError(f"no folder matches {folder}; make the shards with eval.probe --shard I/N")
     read_run(folder)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     return Part(folder, read_shard(folder), manifest)

@@ -59,16 +59,16 @@ def _differences(path: Path, name: str, made: str) -> Iterator[str]:
     written = path.read_text(encoding="utf-8")
     if written == made:
         return
-    cells = list(_differing_cells(written, made)) if name == JSON else []
+    cells = list(_differing_cells(path, written, made)) if name == JSON else []
     yield from cells or _differing_lines(name, written, made)
 
 
-def _differing_cells(written: str, made: str) -> Iterator[str]:
+def _differing_cells(path: Path, written: str, made: str) -> Iterator[str]:
     """A line per differing cell, named by table, row and column."""
     try:
         before, after = (dict(_cells(json.loads(text))) for text in (written, made))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{JSON} was not written by `eval.table2` ({type(error).__name__}: {error})") from error
+        raise ConfigError(f"{path} was not written by `eval.table2` ({type(error).__name__}: {error})") from error
     for key in dict.fromkeys([*before, *after]):
         was, now = before.get(key), after.get(key)
         if was != now:

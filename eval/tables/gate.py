@@ -23,7 +23,7 @@ def build(base: MeasuredModel, new: MeasuredModel, checks: Sequence[Check]) -> T
     """One row per metric."""
     rates = (f"{base.name} %", f"{new.name} %")
     counts = ("turned bad", "turned good", "lost")
-    columns = ("metric", *rates, "may fall by", "difference", "p (Holm)", *counts, "result")
+    columns = ("metric", *rates, "allowed drop", "difference", "p (Holm)", *counts, "result")
     return Table(f"Gate: {new.name} against {base.name}", columns, tuple(map(_row, checks)), NOTES)
 
 

@@ -32,4 +32,4 @@ def test_it_ends_with_0_with_1_and_the_cell_or_with_2(
     assert main([str(out)]) == 1
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("table2.json: Table 2: models side by side / New / pocket math follow-up %: written")
-    assert printed[-1].endswith(": 1 differences")
+    assert printed[-1].endswith(": 1 difference")

@@ -59,8 +59,8 @@ def test_more_shards_than_rows_are_refused() -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda: cut(4)[:3], r"1 of 4 shards are missing: 4/4$"),
-        (lambda: [cut(4)[1]], r"3 of 4 shards are missing: 1/4, 3/4, 4/4$"),
+        (lambda: cut(4)[:3], r"shard 4/4 is missing; make it with eval\.probe --shard 4/4$"),
+        (lambda: [cut(4)[1]], r"shards 1/4, 3/4, 4/4 are missing; make each with eval\.probe --shard I/4$"),
         (lambda: [*cut(4), cut(4)[1]], r"shard 2/4 is given twice"),
         (lambda: [*cut(2)[:1], *cut(3)], r"differ in their number N: 1/2, 1/3, 2/3, 3/3"),
         (lambda: [*cut(2, 30)[:1], *cut(2)[1:]], r"have different data or limits"),
