@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import GenerationParts, open_parts
@@ -21,6 +22,8 @@ CONFIG = GenerateConfig
 BYTES_OF_A_CONVERSATION = 64_000
 """Upper estimate of the bytes of a conversation in all files it is written to."""
 WORDS_TO_TOKENS = 1.4
+CONVERSATIONS_PER_S = 50
+"""Of the scripted teacher and judge local, on one core (configs/data_gen/collab_smollm2.yaml)."""
 
 
 def checks(config: GenerateConfig) -> list[Check]:
@@ -37,6 +40,8 @@ def checks(config: GenerateConfig) -> list[Check]:
 
     def teacher() -> Finding:
         opened = teacher_class(**config.teacher.options)
+        if not asks_server(teacher_class):
+            return passed(f"{opened.id}: works without a server or a key")
         return passed(f"{opened.id}: settings and key are present; no request was sent")
 
     def settings() -> Finding:
@@ -64,4 +69,15 @@ def estimate(parts: GenerationParts) -> Finding:
     turns = sum(len(plan.styles) for plan in parts.plans)
     words = parts.config.filters.user_words[1] + parts.config.filters.assistant_words[1]
     tokens = round(turns * words * WORDS_TO_TOKENS)
-    return Estimate(None, tokens, dollars_at_most(parts), "as long as the teacher's server takes").finding()
+    dollars = dollars_at_most(parts)
+    for name, asked in (("teacher", parts.teacher), ("judge", parts.judge)):
+        if asks_server(type(asked)):
+            return Estimate(None, tokens, dollars, f"as long as the {name}'s server takes").finding()
+    hours = len(parts.plans) / CONVERSATIONS_PER_S / 3600
+    basis = f"about {CONVERSATIONS_PER_S} conversations per second on one core"
+    return Estimate(hours, tokens, dollars, basis).finding()
+
+
+def asks_server(made: type) -> bool:
+    """Whether a class of teachers or judges is a client of a server, whose address is then an option."""
+    return "base_url" in inspect.signature(made).parameters
