@@ -19,6 +19,7 @@ from pydantic_core import PydanticUndefined
 
 from eval import strict_yaml
 from eval.config import Config, ConfigError, Plugin, dump, validate
+from eval.preflighting import exact_command_of
 
 C = TypeVar("C", bound=Config)
 
@@ -38,11 +39,23 @@ def load(cls: type[C], argv: list[str], *, prog: str, about: str) -> C:
     _spell_out_plugins(cls, values)
     for name, value in _pairs(cls, rest):
         _set(values, name, _value(value))
-    config = validate(cls, values) if path else _validate_without_file(cls, values)
+    config = _validate_with_file(cls, values, path) if path else _validate_without_file(cls, values)
     if print_config:
         print(dump(config), end="")
         raise SystemExit(0)
     return config
+
+
+def _validate_with_file(cls: type[C], values: Mapping[str, Any], path: Path) -> C:
+    """`validate`, with one line instead if the file is a configuration of another command."""
+    try:
+        return validate(cls, values)
+    except ConfigError as error:
+        written = read_yaml(path)
+        if len(written.keys() - cls.model_fields.keys()) > 1 and (command := exact_command_of(written)):
+            advice = f"run python -m {command} --config {path}"
+            raise ConfigError(f"{path} is a configuration of {command}; {advice}") from error
+        raise
 
 
 def _validate_without_file(cls: type[C], values: Mapping[str, Any]) -> C:

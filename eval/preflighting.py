@@ -44,6 +44,12 @@ def command_of(values: Mapping[str, Any], where: str) -> str:
     return best
 
 
+def exact_command_of(values: Mapping[str, Any]) -> str | None:
+    """The command whose configuration has all keys of `values` and requires no others; None if there is none."""
+    fits = (name for name, preflight in preflights().items() if not _misfits(preflight.CONFIG, values))
+    return next(fits, None)
+
+
 def _misfits(config: Any, values: Mapping[str, Any]) -> int:
     """Number of keys that the configuration does not have, plus required keys that `values` lacks."""
     required = {name for name, field in config.model_fields.items() if field.is_required()}

@@ -56,6 +56,23 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     assert config.engine.options == {"batch_tokens": "9"}
 
 
+def test_a_configuration_of_another_command_is_refused_in_one_line(repository: Path) -> None:
+    path = repository / "configs/demo/table2.yaml"
+    with pytest.raises(ConfigError) as error:
+        parse("--config", str(path))
+    assert str(error.value) == f"{path} is a configuration of eval.sweep; run python -m eval.sweep --config {path}"
+
+
+def test_unknown_keys_of_no_command_or_given_here_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("name: a\nmodls: {}\nprob: {}\n")
+    with pytest.raises(ConfigError, match=r"(?s)unknown key 'modls'.*unknown key 'prob'"):
+        parse("--config", str(path))
+    path.write_text("name: a\n")
+    with pytest.raises(ConfigError, match=r"(?s)unknown key 'models'.*unknown key 'base'"):
+        parse("--config", str(path), "--models", "{}", "--base", "b")
+
+
 @pytest.mark.parametrize("written", ["engine: vllm", "engine: {name: vllm}"])
 def test_the_name_of_a_plugin_may_stand_alone_and_still_take_options(tmp_path: Path, written: str) -> None:
     path = tmp_path / "c.yaml"
