@@ -125,6 +125,7 @@ class ApiClient(ABC, Generic[R]):
                 raise ConfigError(
                     f"the first {HOPELESS} requests to {self._base_url} all failed, the last with {outcome.kind}"
                     f"{f': {outcome.detail}' if quotable else ''}"
+                    "; check base_url and that its server is running; finished rows are kept"
                 )
         return outcome, sending.dollars
 

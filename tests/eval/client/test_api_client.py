@@ -94,7 +94,8 @@ def test_nobody_there_is_a_fault_and_for_many_requests_the_end_of_the_run() -> N
         pass
     [(outcome, _)], _ = ask(server, patience=Patience(0.5, 0.05, 0.001))
     assert isinstance(outcome, Fault) and outcome.kind in {"connection", "deadline"}
-    with pytest.raises(ConfigError, match=f"first {HOPELESS} requests to {server.url} all failed"):
+    advice = "check base_url and that its server is running; finished rows are kept"
+    with pytest.raises(ConfigError, match=f"first {HOPELESS} requests to {server.url} all failed, .*; {advice}$"):
         ask(server, HOPELESS, patience=Patience(0.5, 0.05, 0.001))
 
 
