@@ -22,7 +22,7 @@ from data_gen.summary import Summary, summarise
 from eval import manifest
 from eval.data_files import files_read
 from eval.dialogue import content_hash
-from eval.run_dir import write_atomically
+from eval.run_dir import differences, write_atomically
 
 MANIFEST = "manifest.json"
 LOCAL_FIELDS = {"data_dir", "out_dir", "report_to", "dry_run", "retry_failed"}
@@ -74,6 +74,19 @@ def finished(parts: GenerationParts) -> DataSet | None:
         return DataSet(folder, Summary.from_json(content["summary"]))
     except (OSError, ValueError, KeyError, TypeError):  # not finished, damaged, or written by an earlier version
         return None
+
+
+def changed_settings(parts: GenerationParts) -> list[str]:
+    """A line for each setting in which `parts` differs from the finished data set in its folder; empty without one."""
+    now = json.loads(json.dumps(_inputs(parts)))
+    others = ("teacher", "judge", "leak_check")
+    try:
+        there = json.loads((parts.config.folder / MANIFEST).read_text(encoding="utf-8"))
+        changed = list(differences(there["config"], now["config"]))
+        changed += differences({name: there[name] for name in others}, {name: now[name] for name in others})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # as in `finished`
+        return []
+    return [line.strip() for line in changed]
 
 
 def _inputs(parts: GenerationParts) -> dict[str, Any]:

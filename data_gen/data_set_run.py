@@ -6,12 +6,13 @@ plans; `manifest.json` is written last and marks a complete data set.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 
-from data_gen.data_set import DataSet, publish, unpublish
+from data_gen.data_set import DataSet, changed_settings, publish, unpublish
 from data_gen.filtering import Filtered, decide, joined, read
 from data_gen.generate_config import GenerateConfig
 from data_gen.generation_parts import GenerationParts, open_parts
@@ -25,6 +26,8 @@ from eval.judge import used_between
 from eval.probe_run import open_rows
 from eval.rows import RowStore
 from eval.run_dir import RunDir, refuse_working_folder
+
+logger = logging.getLogger(__name__)
 
 
 def generate(
@@ -44,6 +47,13 @@ def generate(
         open_rows(work / "made.jsonl") as made,
         open_rows(work / "judged.jsonl") as judged,
     ):
+        if changed := changed_settings(parts):
+            logger.warning(
+                "the finished data set in %s is replaced, because its settings differ (%s); "
+                "to keep both, give each its own --out-dir",
+                config.folder,
+                "; ".join(changed),
+            )
         unpublish(config.folder)
         run.measured["data_files"] = files_read()
         start_spending("teacher", parts.teacher, run.path)

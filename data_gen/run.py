@@ -4,7 +4,7 @@
 
 A killed run resumes from its last row. A finished data set is only read: its files keep their hashes, which training
 runs have in their manifests. With `--retry-failed`, conversations that failed are retried, and it is written
-again.
+again. With other settings in the same folder it is replaced, after a warning that names them.
 """
 
 from __future__ import annotations

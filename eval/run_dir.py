@@ -216,12 +216,12 @@ def _refuse_other(path: Path, what: str, before: dict[str, Any], now: dict[str, 
     now = json.loads(json.dumps(now))
     if what != "protocol":
         now = {name: now[name] for name in before}
-    if changed := list(_differences(before, now)):
+    if changed := list(differences(before, now)):
         lines = "\n".join(changed)
         raise ConfigError(f"{path} holds rows of another {what}; choose another --run-dir:\n{lines}")
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
+def differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
     """A line for each value that differs, by its dotted name: of a long mapping, no more than that.
 
     At the top, a value that is not there is as good as None: older folders lack it.
@@ -229,7 +229,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") 
     for name in sorted({*before, *now}):
         there, here = before.get(name), now.get(name)
         if isinstance(there, dict) and isinstance(here, dict):
-            yield from _differences(there, here, f"{within}{name}.")
+            yield from differences(there, here, f"{within}{name}.")
         elif there != here or (within and (name in before) != (name in now)):
             yield f"  {within}{name}: {there!r} there, {here!r} now"
 

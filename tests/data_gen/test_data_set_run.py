@@ -196,6 +196,27 @@ def test_a_data_set_of_other_settings_or_a_changed_one_is_not_finished(
     assert finished(parts_with(config(tmp_path / "set", data, **settings), teacher)) is None
 
 
+def test_a_finished_data_set_is_replaced_with_a_warning_that_names_what_changed(
+    tmp_path: Path, evaluation_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = config(tmp_path / "set", evaluation_dir)
+    generate(made, silent, parts_with(made, Tiny()))
+    generate(made, silent, parts_with(made, Tiny()))
+    warnings = lambda: [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]  # noqa: E731
+    assert not warnings()
+    other = config(tmp_path / "set", evaluation_dir, seed=1, conversations=8, exchanges=[2, 3])
+    generate(other, silent, parts_with(other, Tiny("tiny-2")))
+    assert warnings() == [
+        f"the finished data set in {tmp_path / 'set'} is replaced, because its settings differ "
+        "(conversations: 12 there, 8 now; exchanges: [2, 4] there, [2, 3] now; "
+        "seed: 0 there, 1 now; teacher: 'tiny-1' there, 'tiny-2' now); "
+        "to keep both, give each its own --out-dir"
+    ]
+    (tmp_path / "set" / "manifest.json").write_text('{"config": []}')
+    generate(made, silent, parts_with(made, Tiny()))
+    assert len(warnings()) == 1
+
+
 def test_nothing_kept_is_an_error_that_says_why(tmp_path: Path, evaluation_dir: Path) -> None:
     made = config(tmp_path, evaluation_dir)
     fails: Fails = lambda plan: Failure("generate", "timeout", "no reply in 60 s")  # noqa: E731
