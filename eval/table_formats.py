@@ -54,7 +54,8 @@ def to_terminal(tables: Sequence[Table], width: int | None = None) -> str:
                 grid.add_row(*(Text(_printable(cell.text)) for cell in row))
             if table.rows and console.measure(grid).maximum >= width:
                 # Not `min_width`: rich ignores it while it narrows the columns, then crops the last ones.
-                grid.columns[0].width = min(max(len(row[0].text) for row in table.rows), width // 4)
+                names = (table.columns[0], *(row[0].text for row in table.rows))
+                grid.columns[0].width = min(max(map(len, names)), width // 4)
             notes = (Text(_printable(note)) for note in table.notes)
             console.print(Text(_printable(table.title)), grid, *notes, "", sep="\n")
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -36,7 +36,8 @@ def test_the_table_is_printed_and_written(runs: list[str], tmp_path: Path, capsy
     out = tmp_path / "out"
     assert main([*runs, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "Table 2: models side by side" in printed and "no paper value" in printed
+    assert "Table 2: models side by side" in printed and "paper value" in printed
+    assert printed.split("\n\n")[1].splitlines()[1].split()[0] == "model"
     assert "Labels of the user turns" not in printed and "Labels of the user turns" in (out / "table2.md").read_text()
     names = {path.name for path in out.iterdir()}
     assert names == {"cells", "table2.sources.json", *(f"table2.{ending}" for ending in ("md", "csv", "tex", "json"))}
