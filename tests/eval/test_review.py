@@ -78,7 +78,7 @@ def test_ctrl_c_ends_it_and_says_that_nothing_is_lost(make_run: MakeRun, rows_of
         assert httpx2.get(address, trust_env=False).status_code == 200
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == 130 and "every decision is kept" in errors and "Traceback" not in errors
+        assert process.returncode == 130 and "every decision is saved" in errors and "Traceback" not in errors
 
 
 def test_it_begins_once_and_then_goes_on(make_run: MakeRun, rows_of: Any, served: list[Any], capsys: Any) -> None:
