@@ -17,6 +17,7 @@ from string import Template
 from typing import Any, BinaryIO
 from uuid import uuid4
 
+from eval.client.whole_lines import append_line
 from eval.config import ConfigError
 
 logger = logging.getLogger(__name__)
@@ -103,10 +104,9 @@ class ResponseCache:
 
     def _append(self, key: str, value: dict[str, Any] | None) -> bytes:
         line = (json.dumps({"key": key, "value": value}) + "\n").encode()
-        rest = memoryview(line)
         try:
-            while rest and self._file is not None:
-                rest = rest[self._file.write(rest) :]
+            if self._file is not None:
+                append_line(self._file, line)
         except OSError as error:
             raise ConfigError(
                 f"cache {self.path} can't be written ({error.strerror}); free some space and start again"

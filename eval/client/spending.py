@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from eval.client.chat_reply import Usage
+from eval.client.whole_lines import append_line
 from eval.config import ConfigError
 
 NAME = "spent.jsonl"
@@ -51,9 +52,7 @@ class SpendingLog:
         try:
             if self._file is None:
                 self._file = _opened(self.path)
-            rest = memoryview(line)
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            append_line(self._file, line)
         except OSError as error:
             raise ConfigError(f"{self.path} can't be written ({error.strerror}); free some space") from error
 
