@@ -58,11 +58,7 @@ class Tracker:
             raise ConfigError("report_to is wandb, which is not installed: pip install '.[train]'") from error
         self._axis, self._folder, self._kind = run.axis, run.folder, run.kind
         self.id = run_id(run.folder, ID)
-        # `wandb sync` sends an offline run's artifacts from here; the default is a home, perhaps of another node.
-        self._staging = contextlib.ExitStack()
-        if "WANDB_DATA_DIR" not in os.environ:
-            os.environ["WANDB_DATA_DIR"] = str(run.folder.absolute() / "wandb")
-            self._staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process sets its own
+        self._staging = _stage_artifacts(run.folder)
         project = project_of(project)
         try:
             self._run = start_run(
@@ -184,3 +180,15 @@ def _note(content: Content) -> Artifact:
     with note.new_file("digest.json") as file:
         file.write(json.dumps({"kind": content.kind, "digest": content.digest}) + "\n")
     return note
+
+
+def _stage_artifacts(folder: Path) -> contextlib.ExitStack:
+    """Have wandb stage artifacts in the run folder until the stack is closed, unless WANDB_DATA_DIR says otherwise.
+
+    `wandb sync` sends an offline run's artifacts from there; the default is a home, perhaps of another node.
+    """
+    staging = contextlib.ExitStack()
+    if "WANDB_DATA_DIR" not in os.environ:
+        os.environ["WANDB_DATA_DIR"] = str(folder.absolute() / "wandb")
+        staging.callback(os.environ.pop, "WANDB_DATA_DIR", None)  # the next run of this process sets its own
+    return staging
