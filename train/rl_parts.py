@@ -16,7 +16,8 @@ from eval.dialogue import content_hash
 from eval.judge import Judge
 from eval.rendering.chat_format import ChatFormat
 from eval.rendering.model_format import open_chat_format
-from eval.weights import model_folder, model_id, model_limits
+from eval.weights import model_folder, model_limits
+from train.base_model import OnBaseModel
 from train.global_batch import division
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.rl_config import RlConfig
@@ -26,7 +27,7 @@ from train.training_rows import TrainingRow
 from train.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
     from trl import GRPOConfig as Arguments
 
 SERVER = {f"vllm_{name}" for name in ("server_base_url", "server_host", "server_port", "server_timeout", "group_port")}
@@ -44,7 +45,7 @@ EXCLUDED: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class RlParts:
+class RlParts(OnBaseModel):
     """The opened parts of one run; weights are only read by `open_model`."""
 
     config: RlConfig
@@ -59,20 +60,6 @@ class RlParts:
     probe: HeldOutProbe | None
     planned: int | None = None
     """Number of processes if the run is only planned; None to use those that a launcher has started."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the base model is a folder, not a name on the Hub."""
-        return self.folder == Path(self.config.model).expanduser()
-
-    @property
-    def tokenizer(self) -> PreTrainedTokenizerBase:
-        return self.chat_format.tokenizer
-
-    @cached_property
-    def model_id(self) -> str:
-        """Name and digest of the base model."""
-        return model_id(Path(self.config.model).name, self.folder)
 
     @cached_property
     def protocol(self) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval.rendering.chat_format import ChatFormat
 from eval.rendering.model_format import open_chat_format
-from eval.weights import model_folder, model_id
+from eval.weights import model_folder
+from train.base_model import OnBaseModel
 from train.global_batch import division
 from train.held_out_probe import HeldOutProbe, open_probe
 from train.mixture import Mixture, mix
@@ -19,7 +20,7 @@ from train.training_rows import RowFile, read_training_rows
 
 if TYPE_CHECKING:
     from peft import PeftModel
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
     from trl import SFTConfig as Arguments
 
 NO_EFFECT = {"name", "report_to", "run_dir", "data_dir", "allow_slow", "show_mask", "dry_run"}
@@ -29,7 +30,7 @@ BY_CONTENT = {"data", "replay", "model", "revision", "format", "probe"}
 
 
 @dataclass(frozen=True)
-class SftParts:
+class SftParts(OnBaseModel):
     """The opened parts of one run; weights are only read by `open_model`."""
 
     config: SftConfig
@@ -42,20 +43,6 @@ class SftParts:
     probe: HeldOutProbe | None
     planned: int | None = None
     """Number of processes if the run is only planned; None to use those that a launcher has started."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the base model is a folder, not a name on the Hub."""
-        return self.folder == Path(self.config.model).expanduser()
-
-    @property
-    def tokenizer(self) -> PreTrainedTokenizerBase:
-        return self.chat_format.tokenizer
-
-    @cached_property
-    def model_id(self) -> str:
-        """Name and digest of the base model."""
-        return model_id(Path(self.config.model).name, self.folder)
 
     @property
     def data_files(self) -> dict[str, str]:
